@@ -126,6 +126,8 @@ describe("keyboard shortcuts", () => {
     expect(first).not.toBe("billing-bot");
     await page.keyboard.press("ArrowDown");
     expect(await focused()).toBe("billing-bot");
+    const framed = "getComputedStyle(document.activeElement.closest('tr')).outlineStyle";
+    expect(await page.evaluate(framed)).toBe("solid");
     await page.keyboard.press("k");
     expect(await focused()).toBe(first);
     await page.keyboard.press("j");

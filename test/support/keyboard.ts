@@ -37,6 +37,8 @@ const LOOK = `(() => {
   const idOf = (each) => walked.get(each) ?? walked.set(each, walked.size).get(each);
   // A framed field and a hidden radio button are outlined by an element around them.
   const around = [element, element.parentElement, element.parentElement?.parentElement];
+  // That of a row's link is around the row.
+  if (element.matches(".opens")) around.push(element.closest("tr, li"));
   const outlined = around.findLast((each) => {
     const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(each ?? document.body);
     return outlineStyle !== "none" && parseFloat(outlineWidth) >= 1 && !/, 0\\)$/.test(outlineColor);

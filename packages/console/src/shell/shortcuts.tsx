@@ -32,7 +32,11 @@ export function useShortcuts(actions: Actions): void {
 /** Acts on a single key; returns whether there was something to do. */
 function actOn({ key, target }: KeyboardEvent, { openPalette, showHelp }: Actions): boolean {
   if (key === "ArrowDown" || key === "ArrowUp")
-    return target instanceof HTMLAnchorElement && moveRow(key === "ArrowDown" ? 1 : -1, { within: true });
+    return (
+      target instanceof HTMLElement &&
+      target.matches("a, .opens") &&
+      moveRow(key === "ArrowDown" ? 1 : -1, { within: true })
+    );
   if (!singleKeys() || isTyping(target)) return false;
   if (key === "j") return moveRow(1);
   if (key === "k") return moveRow(-1);
@@ -103,7 +107,7 @@ const CONTROL = "a[href], button, input";
 const SEARCHES = ["[type=search]", ":is(search, .filters, .filter-line, .list-bar) :is(input, select)"];
 
 /**
- * Moves the focus to another row: to its link, or else its first control. From elsewhere it goes to the first or last
+ * Moves the focus to another row: to what opens it, or else its first control. From elsewhere it goes to the first or last
  * row.
  *
  * @param within only from row to row
@@ -114,7 +118,7 @@ function moveRow(step: 1 | -1, { within = false } = {}): boolean {
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   if (within && at < 0) return false;
   const next = at < 0 ? rows.at(step > 0 ? 0 : -1) : (rows[at + step] ?? rows[at]);
-  const control = next?.querySelector<HTMLElement>("a[href]") ?? next?.querySelector<HTMLElement>(CONTROL);
+  const control = next?.querySelector<HTMLElement>(".opens") ?? next?.querySelector<HTMLElement>(CONTROL);
   control?.focus({ preventScroll: true });
   next?.scrollIntoView({ block: "nearest" });
   return control !== undefined && control !== null;

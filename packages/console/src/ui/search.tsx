@@ -1,10 +1,9 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { Link } from "react-router";
 import { useAddress } from "../data/use-address.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Search, X } from "./icons.tsx";
-import { Load } from "./table.tsx";
+import { Load, openRow, RowLink } from "./table.tsx";
 import "../styles/search.css";
 
 /** The current search of the list (`?q=`), and the text being typed. */
@@ -144,15 +143,16 @@ export function Hits({ label, hits }: { label: string; hits: readonly Hit[] }) {
   return (
     <ol className="framed" aria-label={label}>
       {hits.map(({ key, to, title, text, score, why, facts }) => (
-        <li key={key} className="result">
+        // biome-ignore lint/a11y/useKeyWithClickEvents: its link does the same
+        <li key={key} className="result" onClick={openRow}>
           <div className="result-score" title={why}>
             <span className="num">{score.toFixed(2)}</span>
             <meter min={0} max={1} value={score} aria-label="Score" />
           </div>
           <div className="result-words">
-            <Link to={to} className="memory-title">
+            <RowLink to={to} className="memory-title">
               {title}
-            </Link>
+            </RowLink>
             <p className="result-text">{text}</p>
             <div className="result-facts">{facts}</div>
           </div>

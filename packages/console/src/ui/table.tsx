@@ -1,5 +1,5 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
-import { Link, useNavigate } from "react-router";
+import { Link } from "react-router";
 import { number } from "../data/format.ts";
 import { keyOf as keyOfRow } from "../data/merge-rows.ts";
 import type { Pages } from "../data/use-list.ts";
@@ -17,11 +17,14 @@ export interface Column<T> {
   end?: boolean;
   /** Hidden on narrow screens. */
   wideOnly?: boolean;
+  /** A word or two: no wider than that, also as the first column. */
+  brief?: boolean;
 }
 
 type Cell<T> = (row: T) => ReactNode;
 
 export const column = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell });
+export const briefColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell, brief: true });
 export const endColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell, end: true });
 export const wideColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell, wideOnly: true });
 /** At the end of the row, and hidden on narrow screens. */
@@ -30,11 +33,41 @@ export const wideEndColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({
   wideOnly: true,
 });
 
+/**
+ * The link that a row opens wherever it is clicked, and whose focus frames the row. A button does the same with the class
+ * `opens`.
+ */
+export function RowLink({
+  className = "",
+  ...link
+}: {
+  to: string;
+  className?: string;
+  children: ReactNode;
+}) {
+  return <Link {...link} className={`opens ${className}`} />;
+}
+
+/** Opens a row wherever it is clicked, as its link or button does (`opens`). */
+export function openRow({
+  currentTarget,
+  target,
+  ctrlKey,
+  metaKey,
+  shiftKey,
+}: MouseEvent<HTMLElement>): void {
+  // Other links and buttons act by themselves, and so does what selects text.
+  const isOwn = (target as HTMLElement).closest("a,button,input,label,summary");
+  if (isOwn || getSelection()?.toString()) return;
+  const click = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
+  currentTarget.querySelector(".opens")?.dispatchEvent(new window.MouseEvent("click", click));
+}
+
 /** A first cell: the link of the row, and small text below. */
 export function Titled({ to, title, children }: { to: string; title: string; children: ReactNode }) {
   return (
     <div className="titled">
-      <Link to={to}>{title}</Link>
+      <RowLink to={to}>{title}</RowLink>
       <span className="muted small">{children}</span>
     </div>
   );
@@ -47,26 +80,19 @@ interface TableProps<T> {
   rows: readonly T[];
   /** Default: its `id`, or what a list is known to have instead. */
   keyOf?(row: T): string;
-  /** The link of a row. The first cell should contain the same link, for the keyboard. */
-  linkOf?(row: T): string;
 }
 
-export function Table<T extends object>({ label, columns, rows, keyOf = keyOfRow, linkOf }: TableProps<T>) {
-  const navigate = useNavigate();
+export function Table<T extends object>({ label, columns, rows, keyOf = keyOfRow }: TableProps<T>) {
   const section = useKeptFocus<HTMLElement>();
-  const classOf = ({ name, end, wideOnly }: Column<T>) =>
-    [name === "" && "act", end && "end", wideOnly && "wide-only"].filter(Boolean).join(" ") || undefined;
-  const open = (row: T, { target, ctrlKey, metaKey, shiftKey }: MouseEvent) => {
-    // Links and buttons in a row act by themselves, and opening a tab is left to the link.
-    if (!linkOf || ctrlKey || metaKey || shiftKey) return;
-    if (!(target as HTMLElement).closest("a,button,input,label") && !getSelection()?.toString())
-      navigate(linkOf(row));
-  };
+  const classOf = ({ name, end, wideOnly, brief }: Column<T>) =>
+    [name === "" && "act", end && "end", wideOnly && "wide-only", brief && "brief"]
+      .filter(Boolean)
+      .join(" ") || undefined;
   return (
     // Focusable, so that the keyboard can scroll it on narrow screens.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section ref={section} className="table-wrap" aria-label={label} tabIndex={0}>
-      <table className={linkOf ? "table linked" : "table"}>
+      <table className="table">
         <thead>
           <tr>
             {columns.map((column) => (
@@ -78,7 +104,7 @@ export function Table<T extends object>({ label, columns, rows, keyOf = keyOfRow
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} onClick={(event) => open(row, event)}>
+            <tr key={keyOf(row)} onClick={openRow}>
               {columns.map((column) => (
                 <td key={column.name} className={classOf(column)} data-name={column.name}>
                   {column.cell(row)}

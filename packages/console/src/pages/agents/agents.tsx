@@ -52,7 +52,7 @@ const COLUMNS: Column<Agent>[] = [
   ),
 ];
 
-const LIST = { title: "Agents", icon: Bot, columns: COLUMNS, linkOf: ({ id }: Agent) => `/agents/${id}` };
+const LIST = { title: "Agents", icon: Bot, columns: COLUMNS };
 
 /** All agents for those who may list them, else one's own. */
 export function Agents() {

@@ -73,7 +73,9 @@ const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDeliver
   column("Event", ({ event }) =>
     event ? (
       <Titled to={`/events/${event.event_id}`} title={event.type}>
-        {event.subject ?? event.source}
+        <span className="clipped" title={event.subject ?? event.source}>
+          {event.subject ?? event.source}
+        </span>
       </Titled>
     ) : (
       <span className="faint">No longer kept</span>

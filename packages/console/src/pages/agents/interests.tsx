@@ -54,7 +54,7 @@ type Act = (interest: Interest) => unknown;
 
 const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
   column("Event type", (interest) => (
-    <button type="button" className="link" onClick={() => edit(interest)}>
+    <button type="button" className="link opens" onClick={() => edit(interest)}>
       <code>{interest.event_type}</code>
     </button>
   )),

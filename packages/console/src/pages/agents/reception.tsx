@@ -1,3 +1,4 @@
+import { Link } from "react-router";
 import type { Agent, Reception as Explained } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
@@ -51,7 +52,7 @@ function Explanation({ of: { reasons, event, delivery, subscriptions, health, li
   return (
     <>
       <Card title="Why">
-        <ul>
+        <ul className="reasons">
           {reasons.map(({ text }) => (
             <li key={text}>{text}</li>
           ))}
@@ -64,8 +65,8 @@ function Explanation({ of: { reasons, event, delivery, subscriptions, health, li
       <Card title="Event and limits">
         <Facts
           of={{
-            Event: event && <Id>{event.event_id}</Id>,
-            Type: event && <code>{event.type}</code>,
+            Event: event && <Link to={`/events/${event.event_id}`}>{event.type}</Link>,
+            "Event ID": event && <Id>{event.event_id}</Id>,
             Published: event && <Time at={event.accepted_at} />,
             Delivery: delivery && <Id>{delivery.id}</Id>,
             "Pending, in flight, dead": `${health.pending}, ${health.in_flight}, ${health.dead}`,

@@ -23,7 +23,7 @@ import { Badge, Id, Json, Time, type Tone, Who } from "../../ui/text.tsx";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
   column("Action", (entry) => (
-    <button type="button" className="link" onClick={() => open(entry)}>
+    <button type="button" className="link opens" onClick={() => open(entry)}>
       <code>{entry.action}</code>
     </button>
   )),

@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { Channel, Feed, Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useName } from "../../data/names.ts";
@@ -12,12 +12,12 @@ import { DeleteButton, FormDialog, type SavingProps, useAct } from "../../ui/for
 import { Hash, Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
-import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, RowLink, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
 import { FilterText, Time, Who } from "../../ui/text.tsx";
 
 const COLUMNS: Column<Channel>[] = [
-  column("Name", ({ id, name }) => <Link to={`/channels/${id}`}>{name}</Link>),
+  column("Name", ({ id, name }) => <RowLink to={`/channels/${id}`}>{name}</RowLink>),
   column("Description", ({ description }) => <span className="muted">{description ?? "–"}</span>),
   wideEndColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
@@ -35,7 +35,6 @@ export function Channels() {
       )}
       searched
       pages={useList(api.channels.list, q ? { search: q } : {}, "channels", "channel")}
-      linkOf={({ id }) => `/channels/${id}`}
       columns={COLUMNS}
       icon={Hash}
       none="Create a channel, add a feed for a type of event, and add agents as members. Each member receives each event of the feed."

@@ -153,7 +153,7 @@ const columnsOf = (
         }
       />
       <span className="letter-words">
-        <button type="button" className="link break" onClick={() => open(letter.id)}>
+        <button type="button" className="link break opens" onClick={() => open(letter.id)}>
           {typeOf(letter)}
         </button>
         <About letter={letter} />
@@ -174,7 +174,7 @@ const columnsOf = (
 function About({ letter }: { letter: DeadLetter }) {
   const { subject, ...event } = headersOf(letter);
   return (
-    <span className="muted small break">
+    <span className="muted small clipped" title={subject ?? letter.source ?? undefined}>
       {subject ? <Subject event={{ ...event, subject }} /> : letter.source}
     </span>
   );

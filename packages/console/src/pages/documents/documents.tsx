@@ -57,7 +57,6 @@ export function Documents() {
       instead={q && <Passages q={q} />}
       pages={pages}
       columns={COLUMNS}
-      linkOf={({ document_id }) => `/documents/${document_id}`}
       icon={FileText}
       none={
         <>

@@ -11,7 +11,7 @@ import { json, text, time, useForm } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
+import { briefColumn, type Column, column, endColumn, List, RowLink } from "../../ui/table.tsx";
 import { toast, toastWarnings, useFormTask } from "../../ui/task.tsx";
 import { Subject, Time } from "../../ui/text.tsx";
 import { Outcome } from "./timeline.tsx";
@@ -41,18 +41,22 @@ const OUTCOMES = [
 ];
 
 const COLUMNS: Column<Listed>[] = [
-  column("Outcome", (event) => <Outcome of={event} />),
+  briefColumn("Outcome", (event) => <Outcome of={event} />),
   column("Type", ({ event_id, payload }) => (
-    <Link to={`/events/${event_id}`} className="break">
+    <RowLink to={`/events/${event_id}`} className="break">
       {payload.type}
-    </Link>
+    </RowLink>
   )),
-  wideColumn("Subject", ({ payload }) => (
-    <span className="muted break">
+  column("Subject", ({ payload }) => (
+    <span className="muted clipped" title={payload.subject}>
       <Subject event={payload} />
     </span>
   )),
-  wideColumn("Source", ({ payload }) => <span className="muted break">{payload.source}</span>),
+  column("Source", ({ payload }) => (
+    <span className="muted clipped" title={payload.source}>
+      {payload.source}
+    </span>
+  )),
   endColumn("Accepted", (event) => <Time at={event.accepted_at} />),
 ];
 
@@ -94,7 +98,6 @@ export function Events() {
       <List
         pages={list}
         label="Events"
-        linkOf={(event) => `/events/${event.event_id}`}
         columns={COLUMNS}
         empty={isFiltered ? <NoMatch service={service} /> : <NoEvents publish={publish} service={service} />}
       />

@@ -8,7 +8,15 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Bot, Radio, Tag } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { type Column, column, endColumn, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import {
+  type Column,
+  column,
+  endColumn,
+  RowLink,
+  Table,
+  wideColumn,
+  wideEndColumn,
+} from "../../ui/table.tsx";
 import { Json, Time, Who } from "../../ui/text.tsx";
 
 type Source = EventTypeSummary["sources"][number];
@@ -20,16 +28,14 @@ const eventsOf = (type: string) => `/events?type=${encodeURIComponent(type.repla
 
 const COLUMNS: Column<EventTypeSummary>[] = [
   column("Type", ({ type }) => (
-    <Link to={pageOf(type)} className="break">
+    <RowLink to={pageOf(type)} className="break">
       {type}
-    </Link>
+    </RowLink>
   )),
   wideColumn("Sources", ({ sources }) => <Sources sources={sources} />),
-  column("Listeners", ({ type, listeners }) => (
-    <Link to={pageOf(type)} className={listeners === 0 ? "muted" : undefined}>
-      {listeners === 0 ? "Nobody" : plural(listeners, "agent")}
-    </Link>
-  )),
+  column("Listeners", ({ listeners }) =>
+    listeners === 0 ? <span className="muted">Nobody</span> : plural(listeners, "agent"),
+  ),
   wideEndColumn("Events", ({ type, count }) => (
     <Link to={eventsOf(type)} aria-label={`${number(count)} events of ${type}`}>
       {number(count)}
@@ -47,7 +53,6 @@ export function EventTypes() {
       lead="Every type of event seen so far: who publishes it, when it was last seen, and how many agents listen. Without the service's own events."
       searched
       pages={useList(api.events.types, q ? { search: q } : {}, "event types", "event")}
-      linkOf={({ type }) => pageOf(type)}
       columns={COLUMNS}
       icon={Tag}
       none="A type is listed here as soon as an event has it. Publish an event, or connect a webhook or a broker that does."

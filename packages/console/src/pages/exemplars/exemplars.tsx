@@ -45,7 +45,6 @@ export function Exemplars() {
       searched
       pages={wholeList(loaded, (all) => all.filter((each) => namesOf(each).includes(q)))}
       columns={COLUMNS}
-      linkOf={({ id }) => `/exemplars/${id}`}
       icon={BookMarked}
       none="Add a text or Markdown file that agents should follow, such as a release note that you like."
     />

@@ -41,7 +41,6 @@ export function Findings() {
       above={<Filters />}
       pages={useList(api.findings.browse, filter, "findings")}
       columns={COLUMNS}
-      linkOf={({ memory_id }) => `/memories/${memory_id}`}
       icon={Lightbulb}
       empty={
         <Empty

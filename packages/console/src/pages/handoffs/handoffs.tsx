@@ -16,6 +16,7 @@ import {
   column,
   endColumn,
   List,
+  RowLink,
   Table,
   Titled,
   wideColumn,
@@ -95,7 +96,6 @@ function Handoffs({ agent }: OfAgent) {
         pages={pages}
         label="Handoffs"
         columns={handoffColumns(agent)}
-        linkOf={({ id }) => `/agents/${agent.id}/handoffs/${id}`}
         empty={
           <Empty icon={Replace} title="No handoffs">
             An agent saves the state of its work with <code>POST /v1/handoffs</code>, for another client to
@@ -193,7 +193,6 @@ function Bundles({ agent }: OfAgent) {
         pages={pages}
         label="Bundles"
         columns={bundleColumns(agent)}
-        linkOf={({ id }) => `/agents/${agent.id}/bundles/${id}`}
         empty={
           <Empty icon={PackageOpen} title="No bundles">
             Before a task, an agent gathers memories, outputs and handoffs with <code>POST /v1/bundles</code>.
@@ -257,7 +256,7 @@ const itemColumns = (agent_id: string): Column<Item>[] => [
   column("Item", (item) => (
     <div className="titled">
       {item.title ? (
-        <Link to={linkOf(item, agent_id)}>{item.title}</Link>
+        <RowLink to={linkOf(item, agent_id)}>{item.title}</RowLink>
       ) : (
         <span className="faint">Only its owner can read it</span>
       )}

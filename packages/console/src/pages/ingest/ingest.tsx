@@ -1,5 +1,4 @@
 import { useState } from "react";
-import { Link } from "react-router";
 import type { Connector, Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, number } from "../../data/format.ts";
@@ -12,7 +11,7 @@ import { FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { Pause, Play, Plug, Trash2, Webhook as WebhookIcon } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { Page } from "../../ui/page.tsx";
-import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useFormTask, useSaving } from "../../ui/task.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
@@ -46,9 +45,9 @@ export function Ingest() {
 
 const COLUMNS: Column<Webhook>[] = [
   column("Webhook", ({ id, name }) => (
-    <Link to={`/ingest/webhooks/${id}`} className="strong-link">
+    <RowLink to={`/ingest/webhooks/${id}`} className="strong-link">
       {name}
-    </Link>
+    </RowLink>
   )),
   column("Address", ({ url }) => (
     <span className="row nowrap">
@@ -82,7 +81,6 @@ function Webhooks() {
       pages={pages}
       label="Webhooks"
       columns={COLUMNS}
-      linkOf={({ id }) => `/ingest/webhooks/${id}`}
       add="Add webhook"
       empty={{
         icon: WebhookIcon,
@@ -196,7 +194,7 @@ function Name({ connector, edit }: { connector: Connector; edit(connector: Conne
   const { name, url, queue, address, last_error, last_error_at, state } = connector;
   return (
     <div className="connector-name">
-      <button type="button" className="link" onClick={() => edit(connector)}>
+      <button type="button" className="link opens" onClick={() => edit(connector)}>
         {name}
       </button>
       <code className="muted small truncate">

@@ -12,7 +12,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Time, Who } from "../../ui/text.tsx";
 import { Filters, Found, filtersOf, type MemoryFilters } from "./found.tsx";
@@ -125,9 +125,9 @@ function Duplicates({ title, content }: { title: string; content: string }) {
 const COLUMNS: Column<Memory>[] = [
   column("Memory", (memory) => (
     <div className="memory-cell">
-      <Link to={`/memories/${memory.id}`} className="memory-title">
+      <RowLink to={`/memories/${memory.id}`} className="memory-title">
         {memory.title}
-      </Link>
+      </RowLink>
       <span className="memory-excerpt">
         <Plain>{memory.content}</Plain>
       </span>
@@ -158,7 +158,6 @@ function Listed({ filters, remember }: { filters: MemoryFilters; remember(): voi
       pages={pages}
       label="Memories"
       columns={COLUMNS}
-      linkOf={(memory) => `/memories/${memory.id}`}
       empty={
         filtered ? (
           <Empty icon={SearchX} title="No matching memories">

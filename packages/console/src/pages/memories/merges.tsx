@@ -17,7 +17,7 @@ import { Check, GitMerge, X } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
-import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, RowLink, wideColumn } from "../../ui/table.tsx";
 
 import { Badge, Time, Who } from "../../ui/text.tsx";
 import { BulkDialog, type Decision, findExact, type Pair, similarityInWords, withMemories } from "./bulk.tsx";
@@ -33,10 +33,10 @@ const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as co
 const titleOf = ({ a, b }: Pair) => a?.title ?? b?.title ?? "Not readable";
 
 const PAIR: Column<Pair> = column("Memories", ({ id, a, b }) => (
-  <Link to={`/memories/merges/${id}`} className="merge-pair">
+  <RowLink to={`/memories/merges/${id}`} className="merge-pair">
     <span className="truncate">{a?.title ?? "Not readable"}</span>
     <span className="truncate muted">{b?.title ?? "Not readable"}</span>
-  </Link>
+  </RowLink>
 ));
 
 const COLUMNS: Column<Pair>[] = [
@@ -95,7 +95,6 @@ export function Merges() {
         pages={pages}
         label="Merge proposals"
         columns={[decides ? selectable(selection) : PAIR, ...COLUMNS]}
-        linkOf={({ id }) => `/memories/merges/${id}`}
         empty={
           <Empty icon={GitMerge} title={`No ${status} proposals`}>
             {status === "open" && "Near duplicates appear here soon after they are created."}

@@ -47,7 +47,6 @@ export function Outputs() {
       instead={q && <Results q={q} />}
       pages={useList(api.outputs.list, {}, "outputs", "output")}
       columns={COLUMNS}
-      linkOf={({ id }) => `/outputs/${id}`}
       icon={FileOutput}
       none={
         <>

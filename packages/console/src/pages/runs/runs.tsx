@@ -66,7 +66,6 @@ export function Runs() {
       bar={<Filters {...filters} />}
       pages={pages}
       columns={COLUMNS}
-      linkOf={(run) => `/runs/${run.id}`}
       icon={Workflow}
       none={
         <>

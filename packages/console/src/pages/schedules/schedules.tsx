@@ -10,13 +10,13 @@ import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
 import { CalendarClock, CircleAlert, Pause, Pencil, Play, Send } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
-import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MaybeTime, NextTicks, POLICIES, ScheduleForm, ScheduleState, When } from "./schedule-form.tsx";
 
 const COLUMNS: Column<Schedule>[] = [
-  column("Name", ({ id, name }) => <Link to={`/schedules/${id}`}>{name}</Link>),
+  column("Name", ({ id, name }) => <RowLink to={`/schedules/${id}`}>{name}</RowLink>),
   wideColumn("Event type", ({ event }) => <span className="muted break">{event.type}</span>),
   column("When", (schedule) => <When schedule={schedule} />),
   column("Status", (schedule) => <ScheduleState schedule={schedule} />),
@@ -47,7 +47,6 @@ export function Schedules() {
       )}
       searched
       pages={useList(api.schedules.list, q ? { search: q } : {}, "schedules", "schedule")}
-      linkOf={({ id }) => `/schedules/${id}`}
       columns={COLUMNS}
       icon={CalendarClock}
       none="Create a schedule to publish an event every weekday at nine, or once on a date."

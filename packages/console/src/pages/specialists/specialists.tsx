@@ -41,7 +41,6 @@ export function Specialists() {
       pages={wholeList(loaded, ({ specialists }) => specialists)}
       columns={COLUMNS}
       keyOf={({ name }) => name}
-      linkOf={({ name }) => `/specialists/${name}`}
       icon={UserCog}
       none={
         <>

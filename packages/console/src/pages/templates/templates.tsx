@@ -31,7 +31,6 @@ export function Templates() {
       actions={author}
       pages={wholeList(loaded, (templates) => templates)}
       columns={COLUMNS}
-      linkOf={({ slug }) => `/templates/${slug}`}
       icon={Shapes}
       empty={
         <Empty icon={Shapes} title="No templates yet" action={author}>
