@@ -69,7 +69,7 @@ const list: Command = {
         ["NEXT", ({ next_run_at }) => next_run_at],
         ["LAST", ({ last_run_at }) => (last_run_at ? age(last_run_at) : null)],
         ["RUNS", ({ run_count }) => run_count],
-        ["WHEN", ({ cron, time_zone, at }) => (cron ? `${cron} ${time_zone}` : at)],
+        ["WHEN", ({ when }) => when],
         ["NAME", ({ name }) => name],
       ],
       "No schedules.",
@@ -82,10 +82,19 @@ const show: Command = {
   does: "Shows a schedule: what it publishes, when, and how the latest ticks went.",
   async run(context) {
     const schedule_id = word(context, 0, "ID");
-    const found = await context.client.schedules.get({ schedule_id }, { signal: context.signal });
-    context.print(found, () => shown(found));
+    const { client, signal } = context;
+    const found = await client.schedules.get({ schedule_id }, { signal });
+    const { cron, time_zone, status, next_run_at } = found;
+    const { next } =
+      cron !== null && status === "active"
+        ? await client.schedules.test({ cron, time_zone }, { signal })
+        : { next: next_run_at === null ? [] : [next_run_at] };
+    context.print(found, () => shown(found, next.slice(0, SHOWN_TICKS)));
   },
 };
+
+/** Times to come that a schedule is shown with. */
+const SHOWN_TICKS = 3;
 
 const next: Command = {
   takes: "",
@@ -147,20 +156,21 @@ function when(context: Context): { cron?: string; time_zone?: string; at?: strin
   return { ...(cron && { cron }), ...(time_zone && { time_zone }), ...(at && { at }) };
 }
 
-function formatLine({ id, status, next_run_at }: Schedule): string {
-  return next_run_at ? `${id} ${status}, next at ${next_run_at}` : `${id} ${status}`;
+function formatLine({ id, status, when, next_run_at }: Schedule): string {
+  return next_run_at ? `${id} ${status}, next at ${next_run_at} (${when})` : `${id} ${status}`;
 }
 
-function shown(schedule: Schedule): string {
-  const { cron, time_zone, at, last_run_at, last_event_id, last_missed_at, last_error, event } = schedule;
+function shown(schedule: Schedule, next: readonly string[]): string {
+  const { cron, last_run_at, last_event_id, last_missed_at, last_error, event } = schedule;
   const details = formatDetails([
     ["Schedule", schedule.id],
     ["Name", schedule.name],
     ["Owner", schedule.owner_id],
     ["Status", schedule.status],
-    ["When", cron ? `${cron} (${time_zone})` : at],
+    ["When", schedule.when],
+    ["Cron", cron],
     ["Missed ticks", schedule.on_missed],
-    ["Next", schedule.next_run_at],
+    ["Next", next.join(", ")],
     ["Last", last_run_at && `${last_run_at} (${age(last_run_at)})`],
     ["Last event", last_event_id],
     ["Last missed", last_missed_at],

@@ -70,6 +70,12 @@ const At = Type.String({
   examples: ["2026-12-31T18:00:00+01:00"],
 });
 
+const When = Type.String({
+  description:
+    "`cron` with `time_zone`, or `at`, in words. An expression that few words do not describe stays as it is.",
+  examples: ["weekdays at 09:00, Europe/Berlin"],
+});
+
 const Missed = oneOf(ON_MISSED, {
   default: "run_once",
   description:
@@ -92,6 +98,7 @@ export const Schedule = Type.Object(
     cron: nullable(CronExpression),
     time_zone: TimeZone,
     at: nullable(At),
+    when: When,
     on_missed: Missed,
     paused: Paused,
     next_run_at: nullable(
@@ -222,10 +229,10 @@ export const testSchedule = operation({
   route: "POST /schedules:test",
   summary: "Test when a schedule is due",
   description:
-    "Use this before creating a schedule. Returns its next five ticks, or what is wrong with it. Saves nothing.",
+    "Use this before creating a schedule. Returns when it is due, in words and its next five ticks, or what is wrong with it. Saves nothing.",
   access,
   body: timing,
-  answer: Type.Object({ next: Type.Array(Timestamp) }),
+  answer: Type.Object({ when: When, next: Type.Array(Timestamp) }),
   errors: ["validation_error"],
   reads: true,
   mcp: true,

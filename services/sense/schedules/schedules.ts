@@ -12,7 +12,7 @@ import * as contract from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
 import { checkEvent, eventOf, givenEvent } from "./tick-event.ts";
 import type { Ticker } from "./ticker.ts";
-import { readTiming, tickAfter, ticksAfter } from "./timing.ts";
+import { inWords, readTiming, tickAfter, ticksAfter } from "./timing.ts";
 
 const DEFAULTS = { time_zone: "UTC", on_missed: "run_once", paused: false } as const;
 
@@ -107,7 +107,7 @@ export class Schedules {
   test({ params }: CallOf<typeof contract.testSchedule>) {
     const now = this.#runtime.store.now();
     const timing = readTiming({ ...DEFAULTS, ...defined(params), ...whenOf(params, NEVER) }, now);
-    return { next: ticksAfter(timing, now) };
+    return { when: inWords(timing), next: ticksAfter(timing, now) };
   }
 
   /** Returns the update for a change, of the row that was read. */
@@ -196,6 +196,7 @@ const WITH_STATUS = {
 function present(row: ScheduleDoc) {
   return presentAs(contract.Schedule, row, {
     ...{ status: scheduleStatus(row), event: givenEvent(row) },
+    when: inWords(row),
     next_run_at: row.next_at?.toISOString() ?? null,
   });
 }

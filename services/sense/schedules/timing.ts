@@ -1,6 +1,8 @@
 import { Cron } from "croner";
 import { invalidValue } from "../../../lib/contract/faults.ts";
+import { cronInWords } from "./in-words.ts";
 import type { OnMissed } from "./schedules.contract.ts";
+import type { ScheduleDoc } from "./schedules.model.ts";
 
 /** When a schedule publishes: at the ticks of a cron expression in a time zone, or once. */
 export type Timing = { cron: string; time_zone: string } | { at: Date };
@@ -47,6 +49,16 @@ export function readTiming(
   throw invalidValue("cron", `cron: "${cron}" is never due. Give one with a date that exists.`, {
     value: cron,
   });
+}
+
+/** Says when a schedule is due: "weekdays at 09:00, Europe/Berlin". */
+export function inWords({
+  cron,
+  time_zone,
+  at,
+}: Partial<Pick<ScheduleDoc, "cron" | "time_zone" | "at">>): string {
+  if (cron) return `${cronInWords(cron) ?? cron}, ${time_zone}`;
+  return `once at ${(at as Date).toISOString()}`;
 }
 
 /** Returns the first tick after a time; null if there is none. */

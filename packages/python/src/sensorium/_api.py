@@ -4685,8 +4685,8 @@ class Schedules(Group[Mode]):
     ) -> models.SchedulesTestResult:
         """Test when a schedule is due.
 
-        Use this before creating a schedule. Returns its next five ticks, or what is wrong with it. Saves nothing.
-        Needs the scope `send`.
+        Use this before creating a schedule. Returns when it is due, in words and its next five ticks, or what is
+        wrong with it. Saves nothing. Needs the scope `send`.
 
         Args:
             cron: Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`),

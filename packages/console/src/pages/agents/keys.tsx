@@ -165,7 +165,7 @@ function Snippets({ of: snippets, onCopied }: { of: readonly Snippet[]; onCopied
   const [shown, setShown] = useState<string | undefined>(snippets[0]?.key);
   const snippet = snippets.find(({ key }) => key === shown);
   if (!snippet) return null;
-  const { label, hint, text } = snippet;
+  const { label, hint, more, text } = snippet;
   return (
     <section className="snippets" aria-label="Connect the agent">
       <Segments
@@ -174,7 +174,14 @@ function Snippets({ of: snippets, onCopied }: { of: readonly Snippet[]; onCopied
         options={snippets.map(({ key, label: name }) => ({ value: key, label: name }))}
         onChange={setShown}
       />
-      <p className="field-hint">{hint}</p>
+      <p className="field-hint">
+        {hint}{" "}
+        {more && (
+          <a href={more.to} target="_blank" rel="noreferrer">
+            {more.label}
+          </a>
+        )}
+      </p>
       <div className="code-block">
         <Copy text={text} label={`Copy ${label}`} onCopied={onCopied} />
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}

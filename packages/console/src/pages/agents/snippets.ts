@@ -5,6 +5,8 @@ export interface Snippet {
   label: string;
   /** Where it goes, or how to run it. */
   hint: string;
+  /** A page of this server that says more. */
+  more?: { label: string; to: string };
   text: string;
 }
 
@@ -72,14 +74,14 @@ export function snippetsFor(origin: string, apiKey?: string): Snippet[] {
     text: `claude mcp add --transport http sensorium ${origin}/mcp\n`,
   };
   if (!apiKey) return [signingIn];
+  const API = { label: "All operations", to: "/docs" };
   const withKey = "The key is read from SENSORIUM_API_KEY.";
   return [
     {
       key: "mcp",
       label: "MCP",
-      hint:
-        "Configuration of an MCP client, such as .mcp.json of Claude Code. Coding tools have plugins, too: " +
-        "docs/guides/coding-tools.md in the repository.",
+      hint: "Configuration of an MCP client, such as .mcp.json of Claude Code. Coding tools have plugins, too.",
+      more: { label: "What agents can do", to: "/llms.txt" },
       text: mcp(origin, apiKey),
     },
     signingIn,
@@ -87,6 +89,7 @@ export function snippetsFor(origin: string, apiKey?: string): Snippet[] {
       key: "typescript",
       label: "TypeScript",
       hint: `Node 20 or newer. ${withKey}`,
+      more: API,
       text: typescript(origin),
     },
     {
@@ -95,6 +98,6 @@ export function snippetsFor(origin: string, apiKey?: string): Snippet[] {
       hint: `pip install ./packages/python in a checkout of Sensorium. ${withKey}`,
       text: python(origin),
     },
-    { key: "curl", label: "curl", hint: "In a shell.", text: curl(origin, apiKey) },
+    { key: "curl", label: "curl", hint: "In a shell.", more: API, text: curl(origin, apiKey) },
   ];
 }

@@ -110,7 +110,7 @@ export function ScheduleForm({ schedule, onClose, onSaved }: Props) {
       ) : (
         form.show("at")
       )}
-      <NextTicks when={isGiven ? filled(when) : null} />
+      <NextTicks when={isGiven ? filled(when) : null} says={isRepeated} />
       {form.grid("type", "subject")}
       {form.show("data")}
       <details className="more-fields">
@@ -124,14 +124,14 @@ export function ScheduleForm({ schedule, onClose, onSaved }: Props) {
 /** Wait for a pause in typing. */
 const PAUSE_MS = 250;
 
-/** The next times of what is being typed, or what is wrong with it. Nothing is saved. */
-export function NextTicks({ when }: { when: SchedulesTestParams | null }) {
-  const { data: next = [], error } = useFollowed(
+/** The next times of what is being typed, with `says` also in words, or what is wrong with it. Nothing is saved. */
+export function NextTicks({ when, says }: { when: SchedulesTestParams | null; says?: boolean }) {
+  const { data, error } = useFollowed(
     [],
     async (signal) => {
-      if (!when) return [];
+      if (!when) return null;
       await pause(PAUSE_MS, signal);
-      return (await api.schedules.test(when, { signal })).next;
+      return api.schedules.test(when, { signal });
     },
     [JSON.stringify(when)],
     { keeps: true },
@@ -139,7 +139,8 @@ export function NextTicks({ when }: { when: SchedulesTestParams | null }) {
   return (
     <div role="status" className="next-ticks">
       {error !== undefined && <p className="field-error">{messageOf(error)}</p>}
-      {next.length > 0 && <Ticks ticks={next} time_zone={when?.time_zone} />}
+      {data && says && <p className="ticks-in-words">{capitalised(data.when)}</p>}
+      {data && data.next.length > 0 && <Ticks ticks={data.next} time_zone={when?.time_zone} />}
     </div>
   );
 }
@@ -176,14 +177,10 @@ export function ScheduleState({ schedule: { status, last_error } }: { schedule: 
 
 const ONCE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
 
-/** When a schedule publishes: its cron expression and time zone, or its only time. */
-export function When({ schedule: { cron, time_zone, at } }: { schedule: Schedule }) {
+/** When a schedule publishes: in words, with its cron expression on hover, or its only time. */
+export function When({ schedule: { cron, when, at } }: { schedule: Schedule }) {
   if (cron === null) return at ? <span title={fullTime(at)}>Once, {ONCE.format(new Date(at))}</span> : "–";
-  return (
-    <span>
-      <code>{cron}</code> <span className="muted small">{time_zone}</span>
-    </span>
-  );
+  return <span title={cron}>{capitalised(when)}</span>;
 }
 
 export function MaybeTime({ at }: { at: string | null }) {

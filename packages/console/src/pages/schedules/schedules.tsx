@@ -90,6 +90,7 @@ function Content({ schedule }: { schedule: Schedule }) {
         <Facts
           of={{
             When: <When schedule={schedule} />,
+            "Cron expression": cron && <code>{cron}</code>,
             Next: next_run_at && <Time at={next_run_at} />,
             Last: last_run_at && (
               <>
