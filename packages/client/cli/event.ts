@@ -216,7 +216,7 @@ function shown(event: EventsGetResult): string {
     ["Agents", matched_count],
     [
       "Deliveries",
-      `${deliveries.acknowledged} acknowledged, ${deliveries.pending} pending, ${deliveries.dlq} dead`,
+      `${deliveries.dlq} dead, ${deliveries.pending} pending, ${deliveries.acknowledged} acknowledged`,
     ],
   ]);
   const receivers = event.receivers?.length
