@@ -17,7 +17,7 @@ interface Row {
 
 const ALL = ALL_SETTINGS as Record<string, Row>;
 
-/** Settings with a value of their own in the chart: each node's address and folder, and what the pod's kind decides. */
+/** Settings with a separate value in the chart: each node's address and folder, and what the pod's kind decides. */
 export const OF_THE_CHART = ["HOST", "PORT", "DATA_DIR", "SERVICES", "DRAIN_SECONDS"];
 /** Secret settings that may be given without a password. */
 const ADDRESSES = { mongodb: "MONGO_URL", nats: "NATS_URL", redis: "REDIS_URL" } as const;

@@ -24,7 +24,7 @@ const READY = 'max(sensorium_deliveries_pending{state="ready"})';
 const OLDEST = 'max(sensorium_deliveries_oldest_seconds{state="ready"})';
 const DEAD = (time: string) => `sum(increase(sensorium_deliveries_dead_lettered_total[${time}]))`;
 
-/** Alerts for symptoms that need a person. What the server repairs by itself gets time to do so. */
+/** Alerts for symptoms that need a person. Faults that the server repairs by itself get time for it. */
 export const alerts: Alert[] = [
   {
     name: "SensoriumDown",
@@ -54,7 +54,7 @@ export const alerts: Alert[] = [
   {
     name: "SensoriumPeersLost",
     severity: "warning",
-    // A node that left for good is forgotten after ten minutes.
+    // A node that does not return is forgotten after ten minutes.
     expr: 'sensorium_peers{state="lost"} > 0',
     for: "5m",
     summary: "{{ $labels.instance }} has lost {{ $value }} other nodes.",

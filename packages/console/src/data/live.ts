@@ -138,7 +138,7 @@ const PAUSE_MS = 1000;
 /** The pause after a slow one, as a multiple of its time: pages that follow the server must not load it. */
 const PAUSE_FACTOR = 4;
 
-/** Queries that are being read again or pause after it, and whether they are to be read once more then. */
+/** Queries that are being read again or pause after it, and whether they must be read another time then. */
 const reading = new WeakMap<Query, boolean>();
 
 async function readAgain(query: Query): Promise<void> {

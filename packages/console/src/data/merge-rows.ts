@@ -4,7 +4,7 @@ interface Read<T> {
   next: string | null;
 }
 
-/** What to show: the shown rows, as they are now. */
+/** The rows to show: those on the page, as they are now. */
 export interface Merged<T> extends Read<T> {
   items: T[];
   /** Number of rows that are not shown yet. */

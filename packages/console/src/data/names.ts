@@ -64,7 +64,7 @@ const KINDS: Record<string, Kind> = {
   }),
 };
 
-/** What has a title. It is asked for by the kind and the id: `run_0199…`, `key_AGENT/KEY`. */
+/** A thing with a title. It is asked for by the kind and the id: `run_0199…`, `key_AGENT/KEY`. */
 export type TitledKind = "run" | "memory" | "document" | "output" | "channel" | "schedule" | "key";
 
 export const titledId = (kind: TitledKind, id: string) => `${kind}_${id}`;

@@ -62,7 +62,7 @@ export function usePages<T extends object>(
   const error = useLastError(question.queryKey, query.error, data !== undefined);
   const readAgain = useReadAgain(question.queryKey, refetch);
   const more = async () => {
-    // What is being read must not be lost, nor read twice.
+    // A page under way must not be lost, nor read twice.
     if (isFetching) await refetch({ cancelRefetch: false });
     await fetchNextPage();
   };
@@ -99,7 +99,7 @@ function useShown<T extends object>(
     const fresh = { items: data.pages.flatMap(({ items }) => items), next: data.pages.at(-1)?.next ?? null };
     const before = last.current;
     const now: Merged<T> = before?.of === question ? mergeRows(before.merged, fresh) : { ...fresh, added: 0 };
-    // What an earlier visit left is not what the person sees now.
+    // Rows of an earlier visit are not what the person sees now.
     if (isFetchedAfterMount) last.current = { of: question, merged: now };
     return now;
   }, [question, data, dataUpdatedAt, isFetchedAfterMount, shows]);

@@ -61,7 +61,7 @@ function ReloadWhenBack() {
 }
 
 const RELOADED = "reloaded-at";
-/** The shortest time between two reloads: a script that is missing for good would cause one after another. */
+/** The shortest time between two reloads: a script that stays missing would cause one after another. */
 const RELOAD_MS = 60_000;
 
 function mayReload(): boolean {

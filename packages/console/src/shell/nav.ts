@@ -61,7 +61,7 @@ export const PLACES: { title: string; places: Place[] }[] = [
 
 /** A place that the palette can go to, or what it can do. */
 export interface Target {
-  /** Unique among the targets. Of what is done here, a name. */
+  /** Unique among the targets. An action has a name. */
   to: string;
   act?(): unknown;
   label: string;
@@ -115,7 +115,7 @@ const creating = (page: string, label: string, icon: Icon.LucideIcon, needs?: Ac
   ...{ to: `${page}?create=1`, label, icon, needs },
 });
 
-/** What a person can begin from anywhere: each opens a dialog of its page. */
+/** The actions that begin anywhere: each opens a dialog of its page. */
 const BEGINNINGS: (Omit<Target, "group"> & { needs?: Action | undefined })[] = [
   { to: "/events?publish=1", label: "Publish event", icon: Icon.Send, needs: "events.publish" },
   creating("/agents", "Create agent", Icon.Bot, "agents.create"),

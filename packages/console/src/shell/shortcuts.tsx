@@ -8,7 +8,7 @@ interface Actions {
   showHelp(): void;
 }
 
-/** What the modifier of the palette's shortcut is called on this machine. */
+/** The name of the shortcut's modifier on this machine. */
 export const MODIFIER = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
 
 /** Acts on the keyboard shortcuts of the console. Dialogs and fields keep their keys. */

@@ -22,7 +22,7 @@ type Values = Line["values"];
 
 const complete = (values: Values) => values.map((value, at) => (at < values.length - 1 ? value : null));
 
-/** The way to the last value, which still grows: a line of its own, so that it does not look like a drop. */
+/** The way to the last value, which still grows: a separate line, so that it does not look like a drop. */
 const inProgress = (values: Values) => values.map((value, at) => (at < values.length - 2 ? null : value));
 
 /** A value in the legend that has no line. */

@@ -158,7 +158,7 @@ function Asking(props: Question & { answer(wanted: boolean): void }) {
   );
 }
 
-/** What a person does: after a confirmation if it asks a question. */
+/** The action of a dialog: after a confirmation if it asks a question. */
 export interface Act<T = unknown> extends Partial<Question> {
   act(): Promise<T>;
   /** Said after it: "billing-bot deleted." */

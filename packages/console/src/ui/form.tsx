@@ -14,7 +14,7 @@ import { saveChanges, type Updated } from "./form-dialog.tsx";
 
 type Native = TextareaHTMLAttributes<HTMLElement> & InputHTMLAttributes<HTMLElement>;
 
-/** What is said of a field where it is declared, or where it is shown. */
+/** The properties of a field where it is declared, or where it is shown. */
 interface Attributes extends Omit<Native, "value" | "onChange"> {
   hint?: ReactNode;
   error?: string | undefined;
@@ -158,7 +158,7 @@ function NamedCombo({ value, ...combo }: ComponentProps<typeof Combo>) {
 
 type Fields = Record<string, Field<unknown, unknown>>;
 type Values<F> = { [N in keyof F]: F[N] extends Field<infer V, infer _> ? V : never };
-/** What is known of the values. */
+/** The state of the values. */
 type Known<F> = { [N in keyof F]?: Values<F>[N] | null };
 export type Drafts<F> = { [N in keyof F]: F[N] extends Field<infer _, infer D> ? D : never };
 

@@ -9,7 +9,7 @@ import { ListSearch } from "./search.tsx";
 import { type Column, List, type ListProps, Load } from "./table.tsx";
 
 interface ListPageProps<T> extends Omit<ListProps<T>, "actions" | "empty" | "label"> {
-  /** What the page lists: "Channels". */
+  /** The plural of the listed things: "Channels". */
   title: string;
   lead: string;
   /** Of the button that creates one; false for those who may not. */
@@ -20,7 +20,7 @@ interface ListPageProps<T> extends Omit<ListProps<T>, "actions" | "empty" | "lab
   actions?: ReactNode;
   /** Above the list, close to it. */
   above?: ReactNode;
-  /** Filters above the list that make up a bar of their own. */
+  /** Filters above the list that make up a separate bar. */
   bar?: ReactNode;
   /** Shown instead of the list: the results of a search by meaning. */
   instead?: ReactNode;

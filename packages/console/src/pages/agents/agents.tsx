@@ -72,7 +72,7 @@ function OwnAgents() {
   );
 }
 
-/** What the list is narrowed to. Those that need attention come first in any case. */
+/** The filters of the list. Those that need attention come first in any case. */
 const FILTERS: Record<Shown, object> = {
   active: { status: "active" },
   attention: { needs_attention: true },

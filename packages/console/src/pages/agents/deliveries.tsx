@@ -111,7 +111,7 @@ interface QueueProps {
   onDone(): Promise<void>;
 }
 
-/** What a person can do with an agent's queue: replay its dead letters, discard what waits. */
+/** Actions on an agent's queue: replay its dead letters, discard what waits. */
 function Remedies({ agent, health, onDone }: QueueProps) {
   const { may } = useSession();
   const waits = health.pending - health.in_flight;

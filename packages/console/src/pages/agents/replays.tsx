@@ -40,7 +40,7 @@ export function Replays({ agent }: { agent: Agent }) {
           label="Cancel replay"
           small
           act={() => api.deliveries.cancelReplay({ ...of, replay_id: last.id })}
-          done="Replay cancelled. What it delivered stays."
+          done="Replay cancelled. Its deliveries stay."
           after={list.reload}
         />
       )}

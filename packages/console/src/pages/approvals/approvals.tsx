@@ -110,7 +110,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
 const silenceOf = ({ on_deadline, choices }: Approval) =>
   choices.includes(on_deadline) ? <strong>{on_deadline}</strong> : "the question expires without an answer";
 
-/** Who else may answer, and from when. */
+/** The people who may also answer, and from when. */
 function Escalation({ of: { escalate_to, escalate_at } }: { of: Approval }) {
   return (
     <>

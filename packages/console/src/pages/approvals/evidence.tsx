@@ -20,7 +20,7 @@ const STATES: Record<NonNullable<EvidenceCard["state"]>, { label: string; tone: 
   unavailable: { label: "Deleted, or not shared with you", tone: "neutral" },
 };
 
-/** What a question is based on, as cards, and what has changed since it was asked. */
+/** The evidence of a question as cards, with its changes since the question was asked. */
 export function Evidence({ of: { id, evidence } }: { of: Approval }) {
   const cards = useRead(api.approvals.evidence, { id }, [
     "approval",

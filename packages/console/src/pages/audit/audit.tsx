@@ -221,7 +221,7 @@ const isTitled = (kind: string): kind is TitledKind => TITLED.includes(kind);
 /** Ids that `Who` names. */
 const PEOPLE = /^(ag|usr|team)_/;
 
-/** What an entry is about: by name or title where there is one, else the kind and the end of the id. */
+/** The subject of an entry: by name or title where there is one, else the kind and the end of the id. */
 export function Resource({ entry }: { entry: Named }) {
   const { resource_type: kind, resource_id: id } = entry;
   if (!kind) return "–";
@@ -267,7 +267,7 @@ function Linked({ entry, title }: { entry: Named; title: string }) {
 const shortOf = ({ resource_type, resource_id }: Named) =>
   `${resource_type} …${String(resource_id).slice(-4)}`;
 
-/** Who did it; without a person or an agent, the operator or the service. */
+/** The author of an entry; without a person or an agent, the operator or the service. */
 function Actor({ entry: { actor_id, actor_kind } }: { entry: AuditEntry }) {
   if (!actor_id) return capitalised(actor_kind);
   return (

@@ -142,7 +142,7 @@ const PLACES = {
   site: "",
 } as const;
 
-/** Who asks, and where the answer goes. */
+/** The client that asks, and where the answer goes. */
 function Asking({ request }: { request: AuthorizationRequest }) {
   const { client, redirect_to, redirect_kind, user_code } = request;
   const verified =

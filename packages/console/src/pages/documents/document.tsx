@@ -241,7 +241,7 @@ function Preview({ document }: { document: Document }) {
 }
 
 /**
- * In the browser's own viewer, which is a process of its own; it refuses to run in a frame with `sandbox`. The type is
+ * In the browser's own viewer, which is a separate process; it refuses to run in a frame with `sandbox`. The type is
  * fixed here: whatever the file contains, it is never a page.
  */
 function Pdf({ file, name }: { file: Blob; name: string }) {

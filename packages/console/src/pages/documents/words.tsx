@@ -35,7 +35,7 @@ const KIND: [part: string, says: string][] = [
 
 export const kindInWords = (mime: string) => KIND.find(([part]) => mime.includes(part))?.[1] ?? "Text";
 
-/** Who can read a document of each level. Levels with the same readers differ as a label. */
+/** The readers of a document of each level. Levels with the same readers differ as a label. */
 export const READERS: Record<Document["sensitivity"], string> = {
   public: "everyone in the organisation, as for internal",
   internal: "everyone in the organisation",

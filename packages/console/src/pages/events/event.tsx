@@ -144,7 +144,7 @@ function Publisher({ id }: { id: string | null }) {
   return <Who id={id} />;
 }
 
-/** What to do with a dead-lettered delivery. */
+/** Actions on a dead-lettered delivery. */
 function DeadActions({ delivery_id, done }: { delivery_id: string; done(): Promise<void> }) {
   const [action, setAction] = useState<BulkAction>();
   const finish = async () => {

@@ -10,7 +10,7 @@ interface Props {
   delivery_id: string;
 }
 
-/** What the agent has written about a delivery, as text whatever is in it; nothing, or `none`, without a log. */
+/** The log of an agent about a delivery, as text whatever is in it; nothing, or `none`, without a log. */
 export function DeliveryLog({ agent_id, delivery_id, none }: Props & { none?: string }) {
   const { data, error } = useLoad(
     (signal) => api.deliveries.log({ agent_id, delivery_id }, { signal }),

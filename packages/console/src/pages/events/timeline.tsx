@@ -55,7 +55,7 @@ function secondsBetween(before: TimelineEntry, after: TimelineEntry): number {
   return Math.max(0, (Date.parse(after.at) - Date.parse(before.at)) / 1000);
 }
 
-/** What became of an event: how many of its deliveries are so, the worst first. */
+/** The outcome of an event: how many of its deliveries are so, the worst first. */
 export function Outcome({
   of: { outcome, deliveries },
 }: {

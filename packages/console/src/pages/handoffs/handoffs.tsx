@@ -53,7 +53,7 @@ export function HandoffsPage() {
   );
 }
 
-/** What an agent left for its successors, and the context that it started with. */
+/** The handoff of an agent to its successors, and the context that it started with. */
 export const handoffTabs = (agent: OfAgent["agent"]): Tab[] => [
   { key: "handoffs", label: "Handoffs", needs: "handoffs.listOfAgent", content: <Handoffs agent={agent} /> },
   { key: "bundles", label: "Bundles", needs: "bundles.listOfAgent", content: <Bundles agent={agent} /> },
@@ -301,7 +301,7 @@ function Audited({ lead, children }: { lead: string; children: ReactNode }) {
   );
 }
 
-/** A brief for agents. What it quotes as data is prose: it wraps. */
+/** A brief for agents. Quoted data is prose: it wraps. */
 function Brief({ title, children }: { title?: string; children: string }) {
   return (
     <Card>

@@ -124,7 +124,7 @@ export type Decision = "merge" | "reject";
 
 interface Outcome {
   pair: Pair;
-  /** What happened, if not what was asked for. */
+  /** The result, where it is not what was asked for. */
   problem?: string;
 }
 

@@ -46,7 +46,7 @@ export function Tags({ tags }: { tags: string[] }) {
 
 export const percent = (share: number) => `${Math.round(share * 100)}%`;
 
-/** What the service assumes if nobody states it (`POST /memories`). */
+/** The default that the service assumes (`POST /memories`). */
 const DEFAULT_CONFIDENCE = 0.5;
 
 /** Whether the confidence says more than that nobody stated one. */

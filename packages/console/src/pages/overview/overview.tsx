@@ -148,7 +148,7 @@ function useAttention(): Loaded<InNeed> {
   );
 }
 
-/** What a person should look at first. */
+/** The things to look at first. */
 function Attention({ agents, total }: InNeed) {
   if (total === 0) return null;
   return (

@@ -273,7 +273,7 @@ function CloseDialog({ run, ...dialog }: SavingProps & { run: RunWithAttempts })
 
 type RecordProps = { run: RunWithAttempts };
 
-/** What was done in the run, latest first. */
+/** The history of the run, latest first. */
 export function History({ run }: RecordProps) {
   const history = useOfRun(run, loadActions);
   return <Load of={history}>{(actions) => <Actions label="History" actions={actions.toReversed()} />}</Load>;
@@ -306,7 +306,7 @@ function Retrospective({ run }: RecordProps) {
   );
 }
 
-/** Who did what is an id in the document, which is the same for all readers. */
+/** The author of a change is an id in the document, which is the same for all readers. */
 const ACTOR = /(?<=; by )(usr|ag)_[\w-]+/g;
 
 function StatusDocument({ run }: RecordProps) {

@@ -97,7 +97,7 @@ export function StepPanel({ run, step, position, history, reload, choose, hold }
   );
 }
 
-/** What the step waits for, and since when. */
+/** The events that the step waits for, and since when. */
 function Awaited({ step: { wait_for, waiting_since } }: { step: Step }) {
   if (!wait_for || !waiting_since) return null;
   return (
@@ -107,7 +107,7 @@ function Awaited({ step: { wait_for, waiting_since } }: { step: Step }) {
   );
 }
 
-/** What was done about the step: its attempts, its evidence, and why it was skipped or reopened. */
+/** The history of the step: its attempts, its evidence, and why it was skipped or reopened. */
 function StepHistory({ step, history }: Pick<Props, "step" | "history">) {
   const { data: actions = [], error, reload } = history;
   const own = actions.filter(({ step_key }) => step_key === step.step_key);

@@ -32,7 +32,7 @@ export function TimeAxis({ run, actions, selected, choose }: Props) {
   const lanes = useRef<HTMLElement>(null);
   const width = useWidth(lanes);
   const middle = useRef(0.5);
-  // What was in the middle stays there.
+  // The time in the middle stays there.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another zoom moves it
   useLayoutEffect(() => {
     const { current } = lanes;

@@ -40,7 +40,7 @@ export function Steps({ steps }: { steps: RunStep[] }) {
 
 export type Step = RunWithAttempts["steps"][number];
 
-/** What the parts of a step's panel work on. */
+/** The data of the parts of a step's panel. */
 export interface StepProps {
   run: RunWithAttempts;
   step: Step;
@@ -75,7 +75,7 @@ const DID: Record<RunAction["kind"], { says: string; tone: Tone }> = {
   closed: { says: "Closed", tone: "neutral" },
 };
 
-/** What was done, by whom, with the words and artifacts that came with it. */
+/** A change and its author, with the words and artifacts that came with it. */
 export function Actions({ label, actions }: { label: string; actions: RunAction[] }) {
   return (
     <ol className="framed history" aria-label={label}>
@@ -117,7 +117,7 @@ export function Actions({ label, actions }: { label: string; actions: RunAction[
   );
 }
 
-/** Who did it: an event is named by its type, a deadline has no name. */
+/** The author of a change: an event is named by its type, a deadline has no name. */
 function Doer({ action: { actor_kind, actor_id, event } }: { action: RunAction }) {
   if (event) return <Link to={`/events/${event.id}`}>{event.type}</Link>;
   return actor_kind === "deadline" ? "its deadline" : <Who id={actor_id} />;
