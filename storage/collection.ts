@@ -23,7 +23,6 @@ export type { Row, TenantDocument } from "./model.ts";
 
 /** Inserting so many rows takes about a millisecond. */
 const ROWS_PER_MS = 20;
-
 /** Rows per slice of a bulk write: some milliseconds of the embedded store's writer. */
 const SLICE = 500;
 
