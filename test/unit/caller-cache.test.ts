@@ -36,7 +36,7 @@ class Auth {
 
   async #call(
     action: string,
-    params: { token: string; hash?: string; callers: Caller[] },
+    params: { token: string; tokens: string[]; hash?: string; callers: Caller[] },
     options: { timeout: number },
   ): Promise<unknown> {
     this.asked.push(action);
@@ -50,9 +50,18 @@ class Auth {
       const { scopes } = this;
       return params.callers.map((caller) => (this.live.has(caller.token_id) ? { ...caller, scopes } : null));
     }
-    if (this.suspended) throw new Fault("authentication_failed", "suspended", { reason: "suspended" });
-    if (!this.live.has(params.token ?? KEY)) throw new Fault("authentication_failed", "revoked");
-    const { token = KEY } = params;
+    if (action === "auth.verify_all") {
+      const each = params.tokens.map((token) => this.#verify(token));
+      return each.map((caller) => (caller instanceof Fault ? { fault: caller } : { caller }));
+    }
+    const caller = this.#verify(params.token);
+    if (caller instanceof Fault) throw caller;
+    return caller;
+  }
+
+  #verify(token = KEY): object | Fault {
+    if (this.suspended) return new Fault("authentication_failed", "suspended", { reason: "suspended" });
+    if (!this.live.has(token)) return new Fault("authentication_failed", "revoked");
     return {
       ...{ kind: "agent", tenant_id: "tn_1", agent_id: "ag_1", key_id: "key_1", token_id: token },
       ...{ scopes: this.scopes, expires_at: this.ends_at },
@@ -96,6 +105,20 @@ test("a token is verified once, also when many requests bring it at once", async
   expect(await outcome()).toBe("ag_1");
   expect(auth.asked).toEqual(["auth.verify"]);
   expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
+});
+
+test("of many new callers at once the tokens are verified together, each with its own answer", async () => {
+  for (let n = 0; n < 300; n++) if (n !== 250) auth.live.add(`ddd.eee.${n}`);
+  auth.delay_ms = 100;
+  const asked = Array.from({ length: 300 }, async (_, n) => cache.resolve(request(`Bearer ddd.eee.${n}`)));
+  const answers = Promise.allSettled(asked);
+  await pass(300);
+  const refused = (await answers).flatMap((each, n) =>
+    each.status === "rejected" ? [[n, each.reason]] : [],
+  );
+  expect(refused).toEqual([[250, expect.objectContaining({ type: "authentication_failed" })]]);
+  expect((await asked[299])?.token_id).toBe("ddd.eee.299");
+  expect(auth.asked.filter((action) => action !== "auth.states").length).toBeLessThan(10);
 });
 
 test("callers in use are checked every 2 s, all in one call, and others not at all", async () => {

@@ -30,6 +30,13 @@ export interface ClientToken {
   resource: string;
 }
 
+/** The caller of a token, or why it is refused. */
+export type Verified =
+  | { caller: Caller; fault?: undefined }
+  | { caller?: undefined; fault: { message: string; data: Record<string, unknown> } };
+
+const plain = ({ message, data }: Fault) => ({ message, data: data as Record<string, unknown> });
+
 /** Exchanges credentials for tokens, verifies both, and ends tokens. */
 export class Auth {
   readonly credentials: Credentials;
@@ -111,17 +118,30 @@ export class Auth {
 
   /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
   async verify(ctx: Call<{ token: string }>): Promise<Caller> {
-    const { token } = ctx.params;
-    await this.signingKeys.follow(keyIdOf(token));
-    const caller = this.tokens.read(token, this.now(), "read");
-    const [live] = caller ? await currentCallers(ctx, this.#ended, this.now(), [caller]) : [null];
-    if (live === "suspended") throw tenantSuspended();
-    if (!live) {
+    const [verified] = (await this.verifyAll(ctx, [ctx.params.token])) as [Verified];
+    if (!verified.caller)
+      throw new Fault("authentication_failed", verified.fault.message, verified.fault.data);
+    return verified.caller;
+  }
+
+  /** Returns the caller of each token, or why it has none. */
+  async verifyAll(ctx: Call, tokens: readonly string[]): Promise<Verified[]> {
+    for (const kid of new Set(tokens.map(keyIdOf))) await this.signingKeys.follow(kid);
+    const read = tokens.map((token) => this.tokens.read(token, this.now(), "read"));
+    const callers = read.filter((caller) => caller !== null);
+    const standing = callers.length ? await currentCallers(ctx, this.#ended, this.now(), callers) : [];
+    const current = new Map(callers.map((caller, i) => [caller, standing[i]]));
+    this.#note(
+      ctx,
+      standing.map((each) => (each === "suspended" ? null : each)),
+    );
+    return read.map((caller) => {
+      const live = caller && current.get(caller);
+      if (live === "suspended") return { fault: plain(tenantSuspended()) };
+      if (live) return { caller: live };
       const message = "The token is malformed, expired or revoked. Get a new one.";
-      throw new Fault("authentication_failed", message, caller ? { reason: "ended" } : {});
-    }
-    this.#note(ctx, [live]);
-    return live;
+      return { fault: { message, data: caller ? { reason: "ended" } : {} } };
+    });
   }
 
   /**

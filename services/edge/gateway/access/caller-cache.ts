@@ -7,6 +7,7 @@ import { Loop } from "../../../../mixins/loop.ts";
 import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
 import type { Refuse } from "../http-exchange.ts";
 import { authorizationOf } from "./access.ts";
+import { Verifications } from "./verifications.ts";
 
 const CHECK_MS = 2000;
 /** Counted from the beginning of a check: below the 5 s within which a revocation takes effect on every node. */
@@ -41,6 +42,7 @@ export class CallerCache {
   /** Verifications in progress, and those that a suspended tenant's caller got lately. */
   readonly #pending = new Map<string, Promise<Caller>>();
   readonly #checks: Loop;
+  readonly #verifications = new Verifications((action, params) => this.#call(action, params));
   /** Log once, not per request, until tokens can be verified again. */
   #said = false;
 
@@ -126,10 +128,10 @@ export class CallerCache {
   async #ask(authorization: string, credential: Credential): Promise<Caller> {
     const checked_at = performance.now();
     try {
-      const caller = (await this.#call(
-        "token" in credential ? "auth.verify" : "auth.verify_key",
-        credential,
-      )) as Caller;
+      const caller =
+        "token" in credential
+          ? await this.#verifications.verify(credential.token)
+          : ((await this.#call("auth.verify_key", credential)) as Caller);
       const open = this.#entries.get(authorization)?.open ?? new Set<Refuse>();
       this.#keep(authorization, { caller, checked_at, used: false, open });
       this.#said = false;
