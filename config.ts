@@ -171,6 +171,12 @@ export const SETTINGS = {
     0,
     600,
   ),
+  SHUTDOWN_SECONDS: integer(
+    25,
+    "Seconds that a node may take to finish requests and work when it stops, after DRAIN_SECONDS, as long as it makes progress: without any for 5 s it ends. Give the process 5 s more before it is killed.",
+    1,
+    600,
+  ),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
     "Concurrent writes on a node; further writes get 503. A tenant with as many as it leaves free, and a caller with a quarter of all, get 429. Acknowledgements and renewals have as many separate slots.",
@@ -338,7 +344,7 @@ export function valuesOf<S extends Record<string, Setting<unknown>>>(
 
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|MAX_SCHEDULES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|RERANKER_|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|OAUTH_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|SHUTDOWN_|MAX_WRITES|MAX_INTERESTS|MAX_SCHEDULES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|RERANKER_|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|OAUTH_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Returns a sentence for each setting with a secret that is too short to count. */
 export function shortSecrets(env: NodeJS.ProcessEnv = process.env): string[] {

@@ -2,6 +2,7 @@ import { type BrokerOptions, Serializers } from "moleculer";
 import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
 import { betweenNodes } from "./lib/broker/between-nodes.ts";
+import type { FinishedCalls } from "./lib/broker/finished-calls.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
 import { parseExact, stringifyExact } from "./lib/json/json.ts";
@@ -16,7 +17,11 @@ import { FORMAT } from "./storage/format.ts";
  * How the services of one node run together. Without `NATS_URL` there is no transporter: every service is in this
  * process. The short heartbeats let a killed node's keys be served elsewhere within seconds.
  */
-export function brokerOptions(config: Config, observability: Observability): BrokerOptions {
+export function brokerOptions(
+  config: Config,
+  observability: Observability,
+  calls?: FinishedCalls,
+): BrokerOptions {
   const { log, tracing } = observability;
   const alone = config.NATS_URL === null;
   return {
@@ -29,6 +34,7 @@ export function brokerOptions(config: Config, observability: Observability): Bro
     logger: { type: "Pino", options: moleculerLogger(log) },
     middlewares: [
       ...operationMiddlewares,
+      ...(calls ? [calls.middleware] : []),
       ...(tracing ? [tracing.middleware] : []),
       ...(alone ? [] : [observePeers as never]),
     ],

@@ -1,14 +1,16 @@
-import { ServiceBroker } from "moleculer";
+import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { ConfigError, shortSecrets } from "../config.ts";
 import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
+import { FinishedCalls } from "../lib/broker/finished-calls.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
 import { selectNames } from "../lib/settings.ts";
 import { brokerOptions } from "../moleculer.config.ts";
+import type { Log } from "../observability/log.ts";
 import { observeGauge, observeValue } from "../observability/metrics.ts";
 import { type Observability, startObservability } from "../observability/start.ts";
 import { monitorServer } from "../services/edge/gateway/observe/monitor.ts";
-import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
+import { ListenError } from "../services/edge/gateway/server.ts";
 import { readAllSettings, requireExtensions } from "../services/extensions.ts";
 import { SecretKeys, showKeys } from "../services/identity/rotation/secret-keys.ts";
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
@@ -21,13 +23,12 @@ import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import { RECOVERY } from "../storage/data-directory.ts";
-import { isStoreDamaged, isStoreLost } from "../storage/store-lost.ts";
+import { isStoreDamaged, isStoreLost, isSystemic } from "../storage/store-lost.ts";
 import { Traffic } from "../storage/traffic/traffic.ts";
+import { untilAvailable } from "../storage/until-available.ts";
 import { StorageUsage } from "../storage/usage/usage.ts";
+import { markStopping, type Node, stopNode } from "./stop-node.ts";
 
-const SHUTDOWN_MS = 5000;
-/** Share of that for closing the store and the other connections. */
-const CLOSING_MS = 1000;
 const POLL_MS = 200;
 
 /**
@@ -41,7 +42,10 @@ async function main(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   requireExtensions();
   const config = readAllSettings();
-  const store = await openStore(config);
+  // There is no log yet.
+  const store = await openStore(config, (reason) =>
+    process.stderr.write(`Waiting for the database: ${reason}\n`),
+  );
   const secrets = await openSecretBox(config);
   const observability = await startObservability(config, store);
   for (const warning of shortSecrets()) observability.log.error(warning);
@@ -59,19 +63,22 @@ async function main(): Promise<void> {
   const resolver = newHostResolver(config.DNS_SERVERS);
   const parts = { config, store, blobs, usage, traffic, secrets, resolver, windows, ...observability };
   const runtime: Runtime = { ...parts, hooks: hooksOf(parts) };
-  const broker = new ServiceBroker(brokerOptions(config, observability));
+  const calls = new FinishedCalls();
+  const broker = new ServiceBroker(brokerOptions(config, observability, calls));
   for (const name of selectNames("SERVICES", config.SERVICES, Object.keys(serviceFactories))) {
-    for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
+    for (const create of [serviceFactories[name] ?? []].flat())
+      broker.createService(startingPatiently(create(runtime), runtime));
   }
   broker.createService(nodesService(runtime));
-  await store.ready();
+  const { log } = runtime;
+  await store.ready((reason) => log.warn(`waiting for the database: ${reason}`));
   if (process.argv.includes("--migrate")) return endMigration(store);
   showKeys(broker, secrets);
-  await new SecretKeys(runtime).require();
+  await whenAvailable(log, "the secret keys", () => new SecretKeys(runtime).require());
   usage.start((err) => observability.log.warn({ err }, "storage usage could not be measured"));
   traffic.start((err) => observability.log.warn({ err }, "some counts of traffic were lost"));
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
-  stopOnSignals(broker, runtime, monitor);
+  stopOnSignals({ broker, runtime, monitor, calls });
   let isStarting = true;
   // The gateway answers before the first tenant and its credentials are created, which readiness includes.
   observability.health.add("start", () => (isStarting ? "under way" : null));
@@ -86,6 +93,23 @@ async function main(): Promise<void> {
   if (!monitor) await announce(broker, runtime);
   else process.stdout.write(`Sensorium's services are ready: ${monitor.origin}/readyz\n`);
   isStarting = false;
+}
+
+/** Has a service wait where it meets a busy database when it starts. */
+function startingPatiently(schema: ServiceSchema, { log }: Runtime): ServiceSchema {
+  const { started } = schema;
+  if (typeof started !== "function") return schema;
+  return {
+    ...schema,
+    started() {
+      return whenAvailable(log, `the start of ${schema.name}`, async () => started.call(this));
+    },
+  };
+}
+
+/** Waits while the database, or a service, is busy or away. */
+function whenAvailable<T>(log: Log, what: string, step: () => Promise<T>): Promise<T> {
+  return untilAvailable(step, (err) => log.warn({ err }, `waiting for the database: ${what}`), isSystemic);
 }
 
 async function endMigration(store: Store): Promise<never> {
@@ -144,12 +168,8 @@ async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> 
     origin: string;
   };
   const publicOrigin = config.PUBLIC_URL?.replace(/\/$/, "") ?? origin;
-  const first = await ensureFirstTenant({
-    broker,
-    runtime,
-    baseUrl: `${publicOrigin}/v1`,
-    ingestUrl: publicOrigin,
-  });
+  const start = { broker, runtime, baseUrl: `${publicOrigin}/v1`, ingestUrl: publicOrigin };
+  const first = await whenAvailable(runtime.log, "the first tenant", () => ensureFirstTenant(start));
   const record = config.MONGO_URL ? "MongoDB" : `the embedded store in ${config.DATA_DIR}`;
   process.stdout.write(
     `${first ? firstStart(first, config.DATA_DIR) : ""}Sensorium is ready: ${publicOrigin}/v1 (on ${record})\n`,
@@ -164,12 +184,13 @@ function firstStart({ admin, agent, tenant_slug }: Credentials, dataDir: string)
 }
 
 /** SIGTERM stops the node after `DRAIN_SECONDS`, SIGINT at once, even during these. */
-function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpServer | null): void {
+function stopOnSignals(node: Node): void {
+  const { broker, runtime } = node;
   let isStopping = false;
   const stop = async () => {
     if (isStopping) return;
     isStopping = true;
-    await stopNode(broker, runtime, monitor);
+    await stopNode(node);
   };
   const { DRAIN_SECONDS } = runtime.config;
   process.on("SIGINT", stop);
@@ -180,36 +201,6 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpSer
     broker.broadcastLocal("node.draining");
     setTimeout(stop, DRAIN_SECONDS * 1000);
   });
-}
-
-const markStopping = ({ health }: Runtime) => health.add("node", () => "shutting down");
-
-async function stopNode(broker: ServiceBroker, runtime: Runtime, monitor: HttpServer | null): Promise<never> {
-  const begun = performance.now();
-  markStopping(runtime);
-  let inProgress = "";
-  setTimeout(() => {
-    const message = `shutdown took longer than ${SHUTDOWN_MS} ms and was aborted; accepted data is stored`;
-    runtime.log.error({ under_way: inProgress }, message);
-    process.exit(1);
-  }, SHUTDOWN_MS).unref();
-  const step = async (what: string, run: () => unknown) => {
-    inProgress = what;
-    await run();
-  };
-  // Before the servers wait for their connections.
-  await step("answering waiting polls and closing streams", () => broker.broadcastLocal("node.stopping"));
-  // A call that another node never answers must not use up the time. Both kinds are waited for: outgoing, incoming.
-  const left = SHUTDOWN_MS - CLOSING_MS - (performance.now() - begun);
-  broker.options.tracking = { enabled: true, shutdownTimeout: left / 2 };
-  await step("ending services", () => broker.stop());
-  await step("closing the monitoring port", () => monitor?.close());
-  runtime.windows?.close();
-  await step("saving counts of storage", () => runtime.usage.stop());
-  await step("saving counts of traffic", () => runtime.traffic.stop());
-  await step("closing the record", () => runtime.store.close());
-  await step("sending the last traces", () => runtime.tracing?.stop());
-  process.exit(0);
 }
 
 main().catch((err: unknown) => {

@@ -10,10 +10,12 @@ import type { CollectionOptions, Dropped } from "./collection-options.ts";
 import { DATABASE, RECOVERY, requireWhole } from "./data-directory.ts";
 import { readFormat, unknownFormat } from "./format.ts";
 import type { Front } from "./front.ts";
+import { IndexBuilds } from "./index-builds.ts";
 import { largeFields, type Model, packedFields } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
+import { untilAvailable } from "./until-available.ts";
 import { Growth } from "./usage/growth.ts";
 
 /** The location of the record: a MongoDB address, else the directory of the embedded store. */
@@ -46,8 +48,11 @@ export interface Store {
   onDropped(listener: Dropped): void;
   /** Returns all collections that exist in the store by name, declared here or not. */
   collections(): Promise<Map<string, Collection>>;
-  /** Resolves when the indexes of all models declared so far exist. */
-  ready(): Promise<void>;
+  /**
+   * Resolves when the indexes of all models declared so far exist. While the store is busy it waits, and says now and then
+   * what for.
+   */
+  ready(report?: Report): Promise<void>;
   /** Returns the store's time in milliseconds since 1970: use it for every timestamp that decides anything. */
   now(): number;
   /** Returns a time that is over for certain: for what must not come early. */
@@ -68,6 +73,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Called with what the store is waiting for. */
+type Report = (reason: string) => void;
+
 /** A store that cannot be used; its message is for the operator. */
 export class StoreError extends Error {}
 
@@ -75,19 +83,21 @@ export class StoreError extends Error {}
  * Opens the record. Every write is durable before it is answered: `synchronous=FULL` on SQLite, write concern majority
  * with journal on MongoDB. Rejects with a StoreError, and changes nothing, if it cannot be used.
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  return options.MONGO_URL ? openMongo(options.MONGO_URL) : openEmbedded(options);
+export async function openStore(options: StoreOptions, report: Report = () => {}): Promise<Store> {
+  return options.MONGO_URL ? openMongo(options.MONGO_URL, report) : openEmbedded(options, report);
 }
 
-async function openEmbedded({
-  DATA_DIR: dataDir,
-  ERASURE_REWRITE_MB = REWRITE_MB,
-}: StoreOptions): Promise<Store> {
+async function openEmbedded(
+  { DATA_DIR: dataDir, ERASURE_REWRITE_MB = REWRITE_MB }: StoreOptions,
+  report: Report,
+): Promise<Store> {
   const instance = new mongoose.Mongoose();
   instance.setDriver(sqliteDriver({ atTickEnd, file: DATABASE, onRead: spend }));
-  const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `, () =>
-    makeWhole(dataDir),
-  );
+  const connect = async () => {
+    await makeWhole(dataDir);
+    return open(instance, dataDir);
+  };
+  const connection = await connectWhenFree(connect, `DATA_DIR ${dataDir} cannot be used: `, report);
   const client = connection.getClient() as unknown as SqliteClient;
   const scrubber = new Scrubber(client, ERASURE_REWRITE_MB);
   return {
@@ -109,17 +119,17 @@ async function makeWhole(dataDir: string): Promise<void> {
   await requireWhole(dataDir);
 }
 
-async function openMongo(url: string): Promise<Store> {
-  const connection = await connect(
-    new mongoose.Mongoose(),
-    url,
-    mongoOptions(url),
-    "MONGO_URL cannot be used: ",
-  );
-  const { clock, stop } = await followClock(async () => {
+async function openMongo(url: string, report: Report): Promise<Store> {
+  const connect = () => open(new mongoose.Mongoose(), url, mongoOptions(url));
+  const connection = await connectWhenFree(connect, "MONGO_URL cannot be used: ", report);
+  const readTime = async () => {
     const { localTime } = await databaseOf(connection).command({ hello: 1 });
     return localTime as Date;
-  });
+  };
+  const { clock, stop } = await untilAvailable(
+    () => followClock(readTime),
+    ({ message }) => report(message),
+  );
   return {
     ...modelsOf(connection, {}),
     driver: "mongodb",
@@ -137,27 +147,41 @@ async function openMongo(url: string): Promise<Store> {
   };
 }
 
-async function connect(
+async function open(
   instance: mongoose.Mongoose,
   address: string,
-  options: mongoose.ConnectOptions,
-  prefix: string,
-  before: () => Promise<void> = async () => {},
+  options: mongoose.ConnectOptions = {},
 ): Promise<Connection> {
   const connection = instance.createConnection();
-  try {
-    await before();
-    await connection.openUri(address, { ...options, autoIndex: false, autoCreate: false });
-  } catch (err) {
-    const { message } = err as Error;
-    const sentence = err instanceof DirectoryInUse ? message : prefix + message;
+  await connection.openUri(address, { ...options, autoIndex: false, autoCreate: false });
+  return connection;
+}
+
+/** Connects, as soon as the store is not busy, to a record of a format that this version knows. */
+async function connectWhenFree(
+  connect: () => Promise<Connection>,
+  prefix: string,
+  report: Report,
+): Promise<Connection> {
+  const say = ({ message }: Error) => report(message);
+  const connection = await untilAvailable(connect, say, isBusy).catch((err: Error) => {
+    const sentence = err instanceof DirectoryInUse ? err.message : prefix + err.message;
     throw new StoreError(err instanceof DamagedFile ? `${sentence}. ${RECOVERY}` : sentence, { cause: err });
-  }
-  const unknown = unknownFormat(await readFormat(connection));
+  });
+  const unknown = unknownFormat(await untilAvailable(() => readFormat(connection), say));
   if (unknown === null) return connection;
   await connection.close();
   throw new StoreError(unknown);
 }
+
+/** Whether a store was reached and has others to serve first. */
+function isBusy(err: unknown): boolean {
+  const { name, message } = err as Error;
+  return name === "MongoWaitQueueTimeoutError" || message.endsWith("database is locked");
+}
+
+/** How often a start says what it waits for. */
+const REPORT_MS = 5000;
 
 /** As long as a command waits for a connection by default. */
 const CONNECTION_PATIENCE_MS = 10_000;
@@ -191,7 +215,8 @@ function modelsOf(
 > {
   let dropped: Dropped = async () => {};
   const database = databaseOf(connection);
-  const building: Promise<unknown>[] = [];
+  const builds = new IndexBuilds();
+  connection.once("close", () => builds.close());
   const growth = new Growth();
   // The embedded store has no connections.
   const queue = queueFor(connection.getClient().options?.maxPoolSize);
@@ -211,10 +236,7 @@ function modelsOf(
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);
-      const built = indexes.length > 0 ? native.createIndexes(indexes) : Promise.resolve();
-      // Reported by `ready`; until it is called it must not count as unhandled.
-      built.catch(() => {});
-      building.push(built);
+      if (indexes.length > 0) builds.add(() => native.createIndexes(indexes));
       const options: CollectionOptions = {
         ...{ growth, queue, large: largeFields(schema as never), front: () => fronts.get(name) },
         ...(blobs && {
@@ -235,8 +257,9 @@ function modelsOf(
       const found = await database.collections();
       return new Map(found.map((native) => [native.collectionName, native as Collection]));
     },
-    async ready() {
-      await Promise.all(building);
+    async ready(report = () => {}) {
+      const timer = setInterval(() => report(builds.progress), REPORT_MS);
+      await builds.done().finally(() => clearInterval(timer));
     },
     async ping() {
       await database.command({ ping: 1 });

@@ -30,9 +30,10 @@ const NO_ROOM = new Set<unknown>([
   "ENFILE",
   "ERR_WORKER_INIT_FAILED",
 ]);
-/** The same errors as reported by SQLite, and those of a failing or read-only disk. */
+/** The same errors as reported by SQLite, those of a failing or read-only disk, and a lock of another process. */
 const DISK = new Set([
   "database or disk is full",
+  "database is locked",
   "disk I/O error",
   "attempt to write a readonly database",
   "unable to open database file",

@@ -27,12 +27,19 @@ async function migrate(env: Record<string, string>) {
 const DONE = { code: 0, signal: null, output: "The record has all indexes of this version.\n" };
 
 ("skipped" in mongo ? test.skip : test)(
-  "creates the indexes, needs no NATS, and can be repeated",
+  "creates the indexes, needs no NATS, waits for a busy database, and can be repeated",
   async () => {
     const { url } = mongo as TestMongo;
     const NATS_URL = `nats://127.0.0.1:${await freePort()}`;
-    for (const time of ["first", "second"])
-      expect([time, await migrate({ MONGO_URL: url, NATS_URL, SECRET_KEY })]).toEqual([time, DONE]);
+    // As on a busy database: with one connection, most wait for it longer than they may.
+    const busy = new URL(url);
+    for (const [name, value] of Object.entries({ maxPoolSize: "1", waitQueueTimeoutMS: "1" }))
+      busy.searchParams.set(name, value);
+    const waited = await migrate({ MONGO_URL: busy.href, NATS_URL, SECRET_KEY });
+    const output =
+      /^Waiting for the database: Timed out .*\nThe record has all indexes of this version\.\n$/s;
+    expect(waited).toMatchObject({ code: 0, output: expect.stringMatching(output) });
+    expect(await migrate({ MONGO_URL: url, NATS_URL, SECRET_KEY })).toEqual(DONE);
     const client = new MongoClient(url);
     const indexes = await client.db().collection("events").indexes();
     const tenants = await client.db().collection("tenants").countDocuments();

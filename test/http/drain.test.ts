@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, receive } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
-import { api } from "../support/http.ts";
+import { agentToken, api } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -51,6 +54,31 @@ describe("a node that drains", () => {
     await gone();
     expect(server.logs()).toMatch(/serving for another 1 s, then stopping/);
   });
+});
+
+test("a stop answers requests for as long as one after the other ends", async () => {
+  server = await startAlone();
+  const token = await agentToken(server, server.credentials.agent.api_key);
+  const half = async (id: string) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const req = request(`${server.url}/events`, { method: "POST", headers });
+    const answered = once(req, "response") as Promise<[IncomingMessage]>;
+    const text = JSON.stringify(cloudEvent(id));
+    req.write(text.slice(0, 9));
+    return { rest: () => void req.end(text.slice(9)), answered };
+  };
+  // Together longer than a stop that makes no progress may take.
+  const uploads = await Promise.all(["a", "b", "c"].map(half));
+  await settle(async () => /http_requests_in_flight 4/.test(await server.metrics()));
+  process.kill(server.pid(), "SIGTERM");
+  await gone();
+  for (const { rest, answered } of uploads) {
+    await setTimeout(2000);
+    rest();
+    const [{ statusCode }] = await answered;
+    expect(statusCode).toBe(202);
+  }
+  await server.end();
 });
 
 test("without DRAIN_SECONDS a node stops at once", async () => {

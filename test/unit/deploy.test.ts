@@ -28,7 +28,7 @@ const GIVEN: Record<string, string> = {
   SECRET_KEY_FALLBACKS: Buffer.alloc(32, 1).toString("base64"),
   ...{ OTEL_EXPORTER_OTLP_HEADERS: "x-scope=all", OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-scope=traces" },
 };
-const STOP_SECONDS = Number(/SHUTDOWN_MS = (\d+)/.exec(read("bin/main.ts"))?.[1]) / 1000;
+const STOP_SECONDS = readAllSettings({}).SHUTDOWN_SECONDS;
 const { start } = JSON.parse(read("package.json")).scripts;
 
 /** Fields of a Kubernetes object that tests look at. */

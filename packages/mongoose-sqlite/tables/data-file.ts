@@ -16,6 +16,7 @@ const TABLES = `
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};`;
 
+const SQLITE_BUSY = 5;
 export const BUSY_MS = 5_000;
 const CACHE_KIB = 32_768;
 /** Pages in the write-ahead log before a checkpoint: the default of 1,000 halves write speed. */
@@ -52,8 +53,9 @@ export function openForWriting(file: string): DatabaseSync {
   if (lost !== null) throw new DamagedFile(lost);
   const db = new DatabaseSync(file);
   try {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     const isNew = check(db, file);
-    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     db.exec(OVERWRITE_DELETED);
     db.exec(
       `PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
@@ -132,6 +134,7 @@ function check(db: DatabaseSync, file: string): boolean {
     application = pragma(db, "application_id");
     tables = (db.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number }).n;
   } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) throw error;
     throw new DamagedFile(`${file} is not a readable data file: ${(error as Error).message}`);
   }
   if (version > SCHEMA_VERSION) {

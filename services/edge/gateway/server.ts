@@ -17,7 +17,8 @@ export class ListenError extends Error {}
 
 // Longer than the usual 60 s of a load balancer, so that the balancer closes idle connections.
 const KEEP_ALIVE_MS = 65_000;
-const DRAIN_MS = 3500;
+/** A stop waits for requests as long as one ends within this time. */
+const STALL_MS = 3500;
 const IDLE_LOOK_MS = 50;
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -59,15 +60,22 @@ export class HttpServer {
     return originAt(address, port);
   }
 
-  /** Stops accepting connections and waits for requests in progress; cuts off the rest after 3.5 s. */
+  /** Stops accepting connections and waits for requests in progress; cuts off the rest if none has ended for 3.5 s. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
-      const cutOff = setTimeout(() => this.#server.closeAllConnections(), DRAIN_MS);
-      // Node would keep a connection whose stream or poll just ended open for another request.
-      const idle = setInterval(() => this.#server.closeIdleConnections(), IDLE_LOOK_MS);
+      let left = Number.POSITIVE_INFINITY;
+      let endedAt = performance.now();
+      const look = setInterval(() => {
+        // Node would keep a connection whose stream or poll just ended open for another request.
+        this.#server.closeIdleConnections();
+        this.#server.getConnections((_err, count) => {
+          if (count < left) endedAt = performance.now();
+          left = count;
+          if (performance.now() - endedAt > STALL_MS) this.#server.closeAllConnections();
+        });
+      }, IDLE_LOOK_MS);
       this.#server.close(() => {
-        clearTimeout(cutOff);
-        clearInterval(idle);
+        clearInterval(look);
         resolve();
       });
     });

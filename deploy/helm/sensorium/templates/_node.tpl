@@ -39,7 +39,7 @@ spec:
     spec:
       {{- include "sensorium.podSpec" $root | nindent 6 }}
       # The drain, 5 s in which a node stops, and as many to spare.
-      terminationGracePeriodSeconds: {{ add .drainSeconds 10 }}
+      terminationGracePeriodSeconds: {{ add .drainSeconds 30 }}
       topologySpreadConstraints:
         - maxSkew: 1
           topologyKey: kubernetes.io/hostname

@@ -1,0 +1,16 @@
+import type { Context, Middleware } from "moleculer";
+
+type Handler = (ctx: Context) => Promise<unknown>;
+
+/** Counts the calls that this node has carried out: a stop looks whether it makes progress. */
+export class FinishedCalls {
+  count = 0;
+
+  readonly middleware: Middleware = {
+    name: "FinishedCalls",
+    localAction: (next: Handler) => (ctx: Context) =>
+      next(ctx).finally(() => {
+        this.count++;
+      }),
+  };
+}
