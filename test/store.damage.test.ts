@@ -183,7 +183,15 @@ describe("a database that has lost its data", () => {
       expect((await check(dataDir, MODELS)).problems[0]).toContain("sensorium.db-wal is missing");
       await expect(backUp(dataDir, join(dataDir, "backup"))).rejects.toThrow("sensorium.db-wal is missing");
     }
+    // A process that ends without closing the store leaves no log either, and has lost nothing.
     await writeFile(log, held);
+    const exits = `import("./storage/connection.ts").then(({ openStore }) => openStore({ DATA_DIR: ${JSON.stringify(dataDir)} })).then(() => process.exit())`;
+    const leaving = await startChild(process.execPath, ["-e", exits], {
+      cwd: join(import.meta.dirname, ".."),
+    });
+    await leaving.exited;
+    expect(await readdir(dataDir)).toContain("sensorium.db-open");
+    expect(await readdir(dataDir)).not.toContain("sensorium.db-wal");
     await withStore(dataDir, async (store) => {
       const rows = store.connection.db?.collection("rows");
       expect(await rows?.countDocuments({})).toBeGreaterThanOrEqual(100);

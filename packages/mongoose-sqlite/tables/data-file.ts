@@ -1,6 +1,8 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { DamagedFile } from "../errors.ts";
 import { OVERWRITE_DELETED } from "./scrub.ts";
 
@@ -30,18 +32,58 @@ const REMAINDER_PAGES = 1_000;
 
 /** SQLite's write-ahead log. */
 const logOf = (file: string) => `${file}-wal`;
-/** Exists while the log may hold what the file lacks: from when the log exists until it was copied completely. */
+/**
+ * Exists while the log may hold what the file lacks. Contains the mark (in `_meta`) that was written to the log first. If there
+ * is no log, and the file has another mark, then the log was removed; with the same one SQLite has copied it, as it does when a
+ * process ends without closing the file.
+ */
 const markOf = (file: string) => `${file}-open`;
+const MARK = "SELECT value FROM _meta WHERE key = 'mark'";
 
 export function hasLog(file: string): boolean {
   return existsSync(logOf(file));
 }
 
-/** Why changes are lost: the file was not closed, and the log that held them is gone. Null if none are. */
+/** Opens a file without a trace. Otherwise SQLite would create an empty log, as if none was missing. */
+export function openUntouched(file: string): DatabaseSync {
+  const address = pathToFileURL(file);
+  if (!hasLog(file)) address.searchParams.set("immutable", "1");
+  return new DatabaseSync(address, { readOnly: true });
+}
+
+/** Why changes are lost: the log that held them is gone. Null if none are. */
 export function missingLog(file: string): string | null {
   if (!existsSync(markOf(file)) || hasLog(file)) return null;
+  const marks = readFileSync(markOf(file), "utf8").split(" ");
+  if (marks.includes(readMark(file))) return null;
   const [log, name, mark] = [logOf(file), file, markOf(file)].map((path) => basename(path));
   return `${log} is missing, which held changes that ${name} lacks: put it back. To use ${name} without them, delete ${mark}`;
+}
+
+function readMark(file: string): string {
+  const db = openUntouched(file);
+  try {
+    return (db.prepare(MARK).get() as { value: string } | undefined)?.value ?? "";
+  } catch {
+    return "";
+  } finally {
+    db.close();
+  }
+}
+
+/** Marks what is written to the log from now on, unless the disk is full. Call it when all before is in the file. */
+export function markLog(db: DatabaseSync, file: string): void {
+  const write = (text: string) => writeFileSync(markOf(file), text, { mode: 0o600 });
+  try {
+    const { value: last = "" } = (db.prepare(MARK).get() ?? {}) as { value?: string };
+    const mark = randomUUID();
+    // Either one, until it is written.
+    write(`${last} ${mark}`);
+    db.prepare("INSERT OR REPLACE INTO _meta (key, value) VALUES ('mark', ?)").run(mark);
+    write(mark);
+  } catch {
+    rmSync(markOf(file), { force: true });
+  }
 }
 
 /**
@@ -61,7 +103,7 @@ export function openForWriting(file: string): DatabaseSync {
       `PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
     );
     if (isNew) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
-    writeFileSync(markOf(file), "", { mode: 0o600 });
+    markLog(db, file);
   } catch (error) {
     db.close();
     throw error;

@@ -1,7 +1,5 @@
-import { DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
 import { Catalog, emptyTable, indexIdentifier, type Table } from "./catalog.ts";
-import { hasLog, missingLog } from "./data-file.ts";
+import { missingLog, openUntouched } from "./data-file.ts";
 import { documentOf } from "./out-of-line.ts";
 import { type PackedField, toPacked } from "./packed.ts";
 import { Statements } from "./statements.ts";
@@ -38,10 +36,7 @@ export class DamagedTables {
 
   constructor(file: string) {
     this.#file = file;
-    const address = pathToFileURL(file);
-    // Otherwise SQLite would create an empty log, as if none was missing.
-    if (!hasLog(file)) address.searchParams.set("immutable", "1");
-    this.#statements = new Statements(new DatabaseSync(address, { readOnly: true }));
+    this.#statements = new Statements(openUntouched(file));
     this.#catalog = new Catalog(this.#statements);
     this.#statements.run("BEGIN");
     this.#statements.row("SELECT count(*) FROM sqlite_schema");

@@ -9,6 +9,7 @@ import {
   isFinishable,
   isLong,
   logState,
+  markLog,
   openForWriting,
 } from "../tables/data-file.ts";
 import { RowWriter } from "../tables/row-writer.ts";
@@ -134,7 +135,11 @@ class Writer {
    * left, and under load another thread always leaves something.
    */
   finishCheckpoint(): void {
-    if (this.#finishing && isFinishable(logState(this.#statements.db))) checkpoint(this.#statements.db);
+    const { db } = this.#statements;
+    if (this.#finishing && isFinishable(logState(db))) {
+      checkpoint(db);
+      if (logState(db).pending === 0) markLog(db, this.#file);
+    }
     this.#finishing = false;
   }
 
