@@ -28,7 +28,7 @@ export interface Observability {
 /** Starts observability. The store must be open, so that `DATA_DIR` exists. */
 export async function startObservability(
   config: Config,
-  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock" | "queue">,
+  store: Pick<Store, "connection" | "driver" | "ping" | "space" | "onCommit" | "clock" | "queue">,
 ): Promise<Observability> {
   const health = new Health();
   health.add("store", async () => {
@@ -52,6 +52,12 @@ export async function startObservability(
     metrics.storeOperations.inc(writes);
     metrics.storeCommit.observe(seconds);
   });
+  const { space } = store;
+  if (space)
+    observeGauge("store_bytes", "Size of the embedded store's file", "of", async () => {
+      const { bytes, free } = await space();
+      return { rows: bytes - free, free };
+    });
   watchQueue("work", turns);
   watchQueue("memory", memory);
   if (store.queue) watchQueue("record", store.queue);

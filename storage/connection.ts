@@ -1,6 +1,13 @@
 import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
-import { DamagedFile, DirectoryInUse, type SqliteClient, type Storage, sqliteDriver } from "mongoose-sqlite";
+import {
+  DamagedFile,
+  DirectoryInUse,
+  type Space,
+  type SqliteClient,
+  type Storage,
+  sqliteDriver,
+} from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../lib/queue/tick-end.ts";
@@ -59,6 +66,8 @@ export interface Store {
   past(): number;
   /** How well this node knows the store's time; null if the store's clock is this node's. */
   clock: RecordClock | null;
+  /** Returns the size of the embedded store's file, and how much of that is free. */
+  space?(): Promise<Space>;
   /** Resolves when data deleted before is on no page of the store's files, as far as the driver can ensure it. */
   scrub(): Promise<Removal>;
   /** Rejects if the store does not answer. */
@@ -106,6 +115,7 @@ async function openEmbedded(
     now: Date.now,
     past: Date.now,
     clock: null,
+    space: () => client.space(),
     scrub: () => scrubber.scrub(),
     onFatal: (listener) => void client.on("fatal", listener),
     onCommit: (listener) => client.onCommit(listener),

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "@jest/globals";
@@ -9,6 +9,7 @@ import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
 import { ownFolder } from "./support/own-folder.ts";
+import { settle } from "./support/settle.ts";
 
 const WRITER = join(import.meta.dirname, "support/store-writer.ts");
 const OPEN_AND_CLOSE = `
@@ -158,6 +159,19 @@ describe("the data directory", () => {
     expect(await refusal()).toContain("is a database of another program");
   });
 });
+
+test("the space of deleted rows is given back at rest, in steps, and the others stay", async () =>
+  withStore(async (store) => {
+    const things: AnyCollection = database(store).collection("things");
+    const rows = Array.from({ length: 400 }, (_, _id) => ({ _id, text: "x".repeat(50_000) }));
+    for (let at = 0; at < rows.length; at += 50) await things.insertMany(rows.slice(at, at + 50));
+    await things.deleteMany({ _id: { $gte: 10 } });
+    const full = (await store.space?.())?.bytes ?? 0;
+    expect(full).toBeGreaterThan(20_000_000);
+    await settle(async () => ((await store.space?.())?.bytes ?? full) < 5_500_000, { what: "the space" });
+    await settle(async () => (await stat(file())).size < 5_500_000, { what: "the file to be shorter" });
+    expect(await things.find({}).toArray()).toEqual(rows.slice(0, 10));
+  }));
 
 test("a thread that cannot be started for want of files fails what it was for, and nothing else", async () => {
   const limited = ["-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath];

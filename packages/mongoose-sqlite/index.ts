@@ -6,3 +6,4 @@ export { type Condition, check, salvage } from "./driver/salvage.ts";
 export { DamagedFile, NotImplemented } from "./errors.ts";
 export { decode, encode } from "./query/codec.ts";
 export type { PackedField } from "./tables/packed.ts";
+export type { Space } from "./tables/spare-space.ts";

@@ -4,6 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { Db, MongoClient } from "mongodb";
 import { NotImplemented } from "../errors.ts";
+import type { Space } from "../tables/spare-space.ts";
 import type { AnsweredListener } from "../threads/channel.ts";
 import { startThreads, type Threads, type ThreadsOptions } from "../threads/threads.ts";
 import { SqliteCollection, type Storage } from "./collection.ts";
@@ -70,6 +71,11 @@ export class SqliteClient extends EventEmitter {
   /** Copies the write-ahead log into the file and empties it; resolves to false while a reader still needs the log. */
   emptyLog(): Promise<boolean> {
     return this.#open().writer.request({ op: "emptyLog" });
+  }
+
+  /** Returns the size of the data file, and how much of that is free. */
+  space(): Promise<Space> {
+    return this.#open().reader.request({ op: "space" });
   }
 
   /** Calls `listener` after every group commit. */

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { DamagedFile } from "../errors.ts";
 import { OVERWRITE_DELETED } from "./scrub.ts";
+import { GIVE_BACK } from "./spare-space.ts";
 
 /** Identifies the file as this driver's ("Affe"). */
 const APPLICATION_ID = 0x41666665;
@@ -97,6 +98,7 @@ export function openForWriting(file: string): DatabaseSync {
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     const isNew = check(db, file);
+    if (isNew) db.exec(GIVE_BACK);
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     db.exec(OVERWRITE_DELETED);
     db.exec(

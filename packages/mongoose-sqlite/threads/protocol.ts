@@ -30,7 +30,7 @@ export type ReadRequest =
   | { op: "fetch"; collection: string; rids: number[]; projection: string }
   | { op: "count" | "bytes"; collection: string; filter: string }
   | { op: "collections" }
-  | { op: "checkpoint" };
+  | { op: "checkpoint" | "space" };
 
 /** Requests of one event loop tick of the main thread, answered in order. */
 export type Batch<Request> = Request[];

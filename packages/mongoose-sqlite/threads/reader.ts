@@ -5,6 +5,7 @@ import { Queries, type Query } from "../query/queries.ts";
 import type { RawObject } from "../query/values.ts";
 import { Catalog } from "../tables/catalog.ts";
 import { checkpoint, openForCheckpoints, openForReading } from "../tables/data-file.ts";
+import { readSpace } from "../tables/spare-space.ts";
 import { Statements } from "../tables/statements.ts";
 import {
   type Answer,
@@ -76,6 +77,8 @@ class Reader {
         return this.#queries.bytes(request.collection, JSON.parse(request.filter) as RawObject);
       case "collections":
         return [...this.#catalog.tables.keys()].sort();
+      case "space":
+        return readSpace(this.#statements.db);
       case "checkpoint":
         this.#checkpoints ??= openForCheckpoints(this.#file);
         return checkpoint(this.#checkpoints);

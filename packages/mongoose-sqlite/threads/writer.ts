@@ -15,6 +15,7 @@ import {
 import { RowWriter } from "../tables/row-writer.ts";
 import { Schema } from "../tables/schema.ts";
 import { emptyLog, rewrite } from "../tables/scrub.ts";
+import { SpareSpace } from "../tables/spare-space.ts";
 import { Statements } from "../tables/statements.ts";
 import { type BulkRequest, type ModifyRequest, type UpdateRequest, Writes } from "../update/writes.ts";
 import {
@@ -31,6 +32,9 @@ import {
 /** A commit includes requests that arrive while it is prepared, but delays none by more than this. */
 const GATHER_MS = 10;
 
+/** After this long without a write, the space of deleted rows is given back, a step each time. */
+const REST_MS = 250;
+
 /** The writer thread: all requests that have arrived form one transaction and are answered after its commit. */
 class Writer {
   readonly #file: string;
@@ -38,13 +42,16 @@ class Writer {
   readonly #catalog: Catalog;
   readonly #schema: Schema;
   readonly #writes: Writes;
+  readonly #space: SpareSpace;
   #finishing = false;
+  #hasGiven = false;
   /** Work to do after the commit, and the position of its answer. */
   #afterwards: { at: number; run: () => unknown }[] = [];
 
   constructor(file: string) {
     this.#file = file;
     this.#statements = new Statements(openForWriting(file));
+    this.#space = new SpareSpace(this.#statements.db);
     this.#catalog = new Catalog(this.#statements);
     this.#schema = new Schema(this.#statements, this.#catalog);
     const queries = new Queries(this.#statements, this.#catalog);
@@ -143,6 +150,20 @@ class Writer {
     this.#finishing = false;
   }
 
+  /** Makes the file smaller while there is nothing to write; returns whether to go on. */
+  rest(): boolean {
+    try {
+      const hasGiven = this.#space.step();
+      // The file is as long as its last checkpoint says.
+      if (!hasGiven && this.#hasGiven) checkpoint(this.#statements.db);
+      this.#hasGiven = hasGiven;
+    } catch {
+      // Full or locked: at another rest.
+      return false;
+    }
+    return this.#hasGiven;
+  }
+
   close(): void {
     closeForWriting(this.#statements.db, this.#file);
   }
@@ -158,6 +179,7 @@ function attempt(run: () => unknown): Answer {
 
 function serve(port: MessagePort, writer: Writer): void {
   let closing = false;
+  const resting = setTimeout(() => writer.rest() && resting.refresh(), REST_MS);
   const next = (): Batch<WriteRequest> | undefined => {
     const message = receiveMessageOnPort(port)?.message as Batch<WriteRequest> | typeof CLOSE | undefined;
     if (message === CLOSE) closing = true;
@@ -167,11 +189,13 @@ function serve(port: MessagePort, writer: Writer): void {
     const answers = writer.commit(batch, next);
     port.postMessage({ answers, logIsLong: writer.logIsLong() } satisfies Reply);
     writer.finishCheckpoint();
+    resting.refresh();
   };
   port.on("message", (message: Batch<WriteRequest> | typeof CLOSE) => {
     if (message === CLOSE) closing = true;
     else serveBatch(message);
     if (!closing) return;
+    clearTimeout(resting);
     writer.close();
     port.postMessage(CLOSED);
     port.close();
