@@ -208,6 +208,12 @@ ROWS: list[Row] = [
     ("A documents.list", {"limit": 9}, {"documents": [{"filename": "hello.txt"}]}),
     ("A documents.content", {"document_id": "$documents.upload.document_id"}, b"Hello"),
     (
+        "A documents.upload json",
+        {"file_content": "eyJwaWVyIjogNC4wfQ==", "filename": "pier.json", "mime_type": "application/json"},
+        {"accepted": True},
+    ),
+    ("A documents.content", {"document_id": "$json.document_id"}, b'{"pier": 4.0}'),
+    (
         "A documents.list_chunks",
         {"document_id": "$documents.upload.document_id", "source_id": "$documents.get.ingestion_source_id"},
         {"total": ...},

@@ -43,8 +43,8 @@ const documents = tenantSchema({
   /** `deleted`: hidden; the emptied row stays to report since when citations of it are stale. */
   status: t.oneOf([...STATUSES, "deleted"]),
   error: t.nullable(t.text()),
-  /** What the file shows that is not read. */
-  losses: t.large(t.texts(t.mixed<Loss[]>())),
+  /** What the file shows that is not read; absent before it is read. */
+  losses: t.optional(t.large(t.texts(t.mixed<Loss[]>()))),
   version_num: t.number(),
   chunk_count: t.number(),
   superseded_by: t.nullable(t.string()),
@@ -194,6 +194,6 @@ export function present(doc: DocumentDoc) {
   });
 }
 
-export const presentDetail = (doc: DocumentDoc) => ({ ...present(doc), losses: doc.losses });
+export const presentDetail = (doc: DocumentDoc) => ({ ...present(doc), losses: doc.losses ?? [] });
 
 export const presentChunk = (chunk: ChunkDoc) => presentAs(Chunk, chunk, { chunk_id: chunk._id });

@@ -258,7 +258,6 @@ async function retryDocument(documents: Documents, ctx: Asked) {
   const $set = {
     status: "queued" as const,
     error: null,
-    losses: [],
     attempts: 0,
     queue,
     live_key: liveKey(doc),

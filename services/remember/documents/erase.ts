@@ -23,7 +23,7 @@ interface Erased {
 }
 
 /** Fields that must be removed from a deleted document, including its name. */
-const GONE = { live_key: 1, version_key: 1, access_change: 1 } as const;
+const GONE = { losses: 1, live_key: 1, version_key: 1, access_change: 1 } as const;
 
 /** Returns the emptied row of a document that is hidden; the queue does the rest. */
 function emptied(
@@ -31,7 +31,7 @@ function emptied(
   now: number,
 ): Partial<DocumentDoc> {
   return {
-    ...{ status: "deleted", filename: "", hash: "", error: null, losses: [], audience: normaliseAudience() },
+    ...{ status: "deleted", filename: "", hash: "", error: null, audience: normaliseAudience() },
     ...{ stale_since: new Date(now), queue: place(tenant_id, now, agent_id), attempts: 0 },
   };
 }

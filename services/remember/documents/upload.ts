@@ -132,7 +132,6 @@ async function newDocument(
     byte_size: file_content.size,
     status: "queued",
     error: null,
-    losses: [],
     chunk_count: 0,
     superseded_by: null,
     stale_since: null,
