@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const cwd = join(import.meta.dirname, "..");
-const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
-// The cache is keyed by Node's flags: the same as those of `npm start`, "… exec node FLAGS FILE".
-const args = scripts.start.split("exec node ")[1].split(" ");
+// The cache is keyed by Node's flags: the same as those of `npm start`, "#! … node FLAGS".
+const [command] = readFileSync(join(cwd, "bin/server.js"), "utf8").split("\n");
+const args = [...command.split(" node ")[1].split(" "), "bin/start.js"];
 const dir = mkdtempSync(join(tmpdir(), "sensorium-first-start-"));
 const env = { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", DATA_DIR: dir };
 const child = spawn(process.execPath, args, {

@@ -11,12 +11,11 @@ const ROOT = join(import.meta.dirname, "../..");
 
 /** Returns the settings and the arguments of Node in a checkout's `npm start`: the tests start what users start. */
 function startOf(checkout: string): { settings: Record<string, string>; args: string[] } {
-  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"));
-  const [before = "", args = ""] = scripts.start.split("exec node ");
-  const settings = before.split(" ").filter(Boolean);
+  const [command = ""] = readFileSync(join(checkout, "bin/server.js"), "utf8").split("\n");
+  const [, settings = "", flags = ""] = /^#!\/usr\/bin\/env -S (.*) node (.*)$/.exec(command) ?? [];
   return {
-    settings: Object.fromEntries(settings.map((each: string) => each.split("="))),
-    args: args.split(" "),
+    settings: Object.fromEntries(settings.split(" ").map((each) => each.split("="))),
+    args: [...flags.split(" "), "bin/start.js"],
   };
 }
 

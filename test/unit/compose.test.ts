@@ -158,11 +158,11 @@ describe("the Dockerfile", () => {
     expect(NODE_ENV).toBe("production");
     expect(readAllSettings(settings)).toMatchObject({ HOST: "0.0.0.0", PORT: 3000, DATA_DIR: "/data" });
     const [start] = inLast("CMD").map((command) => JSON.parse(command));
-    const { scripts } = JSON.parse(read("package.json"));
     const memory = Object.entries({ MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_ }).map((each) =>
       each.join("="),
     );
-    expect([...memory, "exec", ...start].join(" ")).toBe(scripts.start);
+    const [command] = read("bin/server.js").split("\n");
+    expect(`#!/usr/bin/env -S ${[...memory, ...start].join(" ")}`).toBe(`${command} bin/start.js`);
   });
 });
 
