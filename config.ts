@@ -1,4 +1,5 @@
 import { checkSignIn } from "./lib/access/sign-in-settings.ts";
+import { nearest } from "./lib/contract/nearest.ts";
 import { RETRY_DELAYS_SECONDS } from "./lib/queue/backoff.ts";
 import {
   ConfigError,
@@ -367,9 +368,15 @@ export function readConfig(
   const unknown = Object.keys(env).filter(
     (name) => OURS.test(name) && !Object.hasOwn(settings, name) && !isServiceLink(name, env),
   );
-  if (unknown.length) {
+  const [name] = unknown;
+  if (name !== undefined) {
+    const begin = name.replace(/_.*/, "");
+    const like = nearest(
+      name,
+      Object.keys(settings).filter((each) => each.startsWith(begin)),
+    );
     throw new ConfigError(
-      `${unknown[0]} is not a setting. Remove it, or see docs/reference/settings.md for the right name.`,
+      `${name} is not a setting.${like?.close ? ` Did you mean ${like.name}?` : ""} Remove it, or see docs/reference/settings.md for the right name.`,
     );
   }
   const entries = Object.entries(settings).map(([name, setting]) => [

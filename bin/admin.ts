@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { type Config, ConfigError } from "../config.ts";
 import { parseOrigin } from "../packages/client/access.ts";
 import { write } from "../packages/client/cli/colour.ts";
+import { didYouMean } from "../packages/client/cli/nearest.ts";
 import { isLoopback, readServerFile } from "../packages/client/cli/server-file.ts";
 import { readAllSettings } from "../services/extensions.ts";
 import { COMMANDS } from "./admin/commands.ts";
@@ -26,7 +27,10 @@ export async function admin(
   const { name, typed, wantsHelp } = readCommand(args);
   if (wantsHelp) return void stdout.write(help());
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new AdminError(`"${name}" is not a command. Run admin --help for a list.`);
+  if (!command) {
+    const meant = didYouMean(name, Object.keys(COMMANDS));
+    throw new AdminError(`"${name}" is not a command.${meant} Run admin --help for a list.`);
+  }
   refuseMore(name, command, typed);
   const { tenant, url, email, code } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
@@ -73,7 +77,10 @@ function readCommand(args: string[]): { name: string; typed: Typed; wantsHelp: b
     };
     return { name, typed, wantsHelp: Boolean(isAsked) || name === "" || name === "help" };
   } catch (err) {
-    throw new AdminError((err as Error).message);
+    const { message } = err as Error;
+    const [, unknown] = /^Unknown option '--(\S+)'/.exec(message) ?? [];
+    const meant = unknown ? didYouMean(unknown, Object.keys(options), (name) => `--${name}`) : "";
+    throw new AdminError(meant ? `Unknown option '--${unknown}'.${meant}` : message);
   }
 }
 

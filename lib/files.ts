@@ -42,7 +42,8 @@ export async function makeDirectory(path: string): Promise<void> {
     await makeOne(path);
   } catch (err) {
     const above = dirname(path);
-    if ((err as NodeJS.ErrnoException).code !== "ENOENT" || above === path) throw err;
+    const { code = "" } = err as NodeJS.ErrnoException;
+    if (!["ENOENT", "ENOTDIR"].includes(code) || above === path) throw err;
     await makeDirectory(above);
     await makeOne(path);
   }
@@ -52,8 +53,8 @@ async function makeOne(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (err) {
-    const isThere = (err as NodeJS.ErrnoException).code === "EEXIST" && (await stat(path)).isDirectory();
-    if (!isThere) throw err;
+    if ((err as NodeJS.ErrnoException).code !== "EEXIST") throw err;
+    if (!(await stat(path)).isDirectory()) throw new Error(`${path} is a file, not a folder`);
   }
 }
 

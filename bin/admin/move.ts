@@ -174,6 +174,7 @@ class Contents {
 async function importFile(target: Target, typed: Typed) {
   const file = word(typed, 0, "FILE");
   // Everything is verified before anything is written.
+  report(`checking ${file}`);
   const { manifest, totals } = await verify(file);
   const key = await keyOf(typed, manifest.salt);
   requirePassphrase(key, totals);
@@ -190,7 +191,7 @@ async function importFile(target: Target, typed: Typed) {
   for await (const { path, content } of readArchive(file)) {
     const [, collection] = ROWS.exec(path) ?? [];
     if (collection) {
-      if (collection !== current) report(collection);
+      if (collection !== current) report(`${collection}: ${totals.collections[collection]?.rows ?? 0}`);
       current = collection;
       const page = { tenant_id: tenant.id, collection, rows: content.toString(), key };
       const done = (await target.call(importTenantRows, page)) as unknown as typeof counts & {

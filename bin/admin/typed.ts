@@ -1,4 +1,5 @@
 import type { Operation } from "../../lib/contract/contract.ts";
+import { didYouMean } from "../../packages/client/cli/nearest.ts";
 import { listTenants } from "../../services/identity/tenants/tenants.contract.ts";
 import { AdminError, type Target } from "./target.ts";
 
@@ -32,7 +33,7 @@ export function refuseMore(name: string, command: Command, { options, words }: T
   const other = Object.keys(options).find((option) => !known.includes(option));
   if (other !== undefined)
     throw new AdminError(
-      `${name} has no option --${other}. Allowed: ${known.map((each) => `--${each}`).join(", ")}.`,
+      `${name} has no option --${other}.${didYouMean(other, known, (each) => `--${each}`)} Allowed: ${known.map((each) => `--${each}`).join(", ")}.`,
     );
   const taken = command.takes
     .replace(/\[?--[\w-]+( [^\s[]+|\])/g, "")

@@ -222,6 +222,8 @@ describe("while the server runs", () => {
 
 test.each([
   ["frobnicate", /^"frobnicate" is not a command\. Run admin --help for a list\.$/],
+  ["tenant list", /^"tenant list" is not a command\. Did you mean tenants list\?/],
+  ["tenants list --tennant x", /^Unknown option '--tennant'\. Did you mean --tenant\?$/],
   ["users list everybody", /^Unexpected argument "everybody" for users list\.$/],
   ["tenants erase one two --confirm two", /^Unexpected argument "two" for tenants erase\.$/],
   ["agents list --role admin", /^agents list has no option --role\. Allowed: --/],

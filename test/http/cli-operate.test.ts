@@ -1,6 +1,6 @@
 /** @needs shells: completion in zsh and fish; bash is there. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { byLogin, createClient, isApiError } from "../../packages/client/index.ts";
@@ -217,6 +217,15 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
   const { document_id, status } = await json(...add);
   expect(status).toBe("stored");
   writeFileSync(join(cli.folder, "broken.pdf"), "no PDF");
+  for (const [name, bytes, said] of [
+    ["huge.pdf", 52_428_801, /huge\.pdf has 52\.4 MB: the service takes up to 52\.4 MB/],
+    ["long.md", 10_000_001, /long\.md has 10000001 characters: the service reads up to 10000000\./],
+  ] as const) {
+    writeFileSync(join(cli.folder, name), "");
+    truncateSync(join(cli.folder, name), bytes);
+    const refused = await cli.run(["document", "add", name]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(said) });
+  }
   const ran = await cli.run(["document", "add", "broken.pdf", "--wait"]);
   expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/^broken\.pdf was not stored: /) });
   const answer = await run("document", "list");

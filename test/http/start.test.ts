@@ -168,7 +168,11 @@ describe("a start that cannot be", () => {
     ["an unknown service left out", { SERVICES: "-teleport" }, /^SERVICES contains "teleport": expected /],
     ["an unknown extension", { EXTENSIONS: "teleport" }, /^EXTENSIONS contains "teleport": expected /],
     ["services to run and to leave out", { SERVICES: "gateway,-push" }, /^SERVICES mixes names /],
-    ["a folder that is a file", { DATA_DIR: import.meta.filename }, /^DATA_DIR \S+ cannot be used: EEXIST/],
+    [
+      "a folder that is a file",
+      { DATA_DIR: import.meta.filename },
+      /^DATA_DIR (\S+) cannot be used: \1 is a file, not a folder/,
+    ],
   ])("%s: one line and exit 1", async (_what, env, line) => {
     const dataDir = await newDataDir();
     const { code, stdout, stderr } = await run({ DATA_DIR: dataDir, ...env });

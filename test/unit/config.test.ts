@@ -148,12 +148,15 @@ describe("refuses, with the name, what it was and what it may be", () => {
       { MONGO_URL: "mongodb://db" },
       "MONGO_URL needs SECRET_KEY, the same on every node. Create one with `openssl rand -base64 32`.",
     ],
-    ...["RETRY_BUDGETS", "OPERATOR_TOKENS", "SMTP_HOST", "NATS_PORT"].map(
-      (name): [Record<string, string>, string] => [
-        { [name]: "3" },
-        `${name} is not a setting. Remove it, or see docs/reference/settings.md for the right name.`,
-      ],
-    ),
+    ...Object.entries({
+      RETRY_BUDGETS: "RETRY_BUDGET",
+      DATA_DIRR: "DATA_DIR",
+      SMTP_HOST: "",
+      NATS_PORT: "",
+    }).map(([name, meant]): [Record<string, string>, string] => [
+      { [name]: "3" },
+      `${name} is not a setting.${meant && ` Did you mean ${meant}?`} Remove it, or see docs/reference/settings.md for the right name.`,
+    ]),
   ])("%j", (env, message) => expect(() => readAllSettings(env)).toThrow(new ConfigError(message)));
 
   test("but never a secret", () => {

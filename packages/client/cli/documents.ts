@@ -1,15 +1,20 @@
-import { readFile } from "node:fs/promises";
+import { isUtf8 } from "node:buffer";
+import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { FILE_TYPES, fileTypeOf } from "../generated/file-types.ts";
 import type { Loss } from "../generated/types.ts";
 import { pause } from "../support.ts";
+import type { Style } from "./colour.ts";
 import { type Command, type Context, count, optionalChoice, text, word } from "./command.ts";
+import { notePeople } from "./events.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, formatDetails } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 const LEVELS = ["public", "internal", "confidential", "restricted"] as const;
 const STATES = ["queued", "chunking", "embedding", "stored", "failed", "superseded"] as const;
+
+const COLOURS: Record<string, Style> = { stored: "green", failed: "red" };
 
 const add: Command = {
   takes: "FILE",
@@ -29,9 +34,7 @@ const add: Command = {
       throw new UsageError(
         `${filename}: expected a name that ends in .${Object.keys(FILE_TYPES).join(", .")}.`,
       );
-    const bytes = await readFile(context.host.pathOf(file)).catch(({ message }: Error) => {
-      throw new Failure(`${file} cannot be read: ${message}`, "unreadable_file");
-    });
+    const bytes = await readWithin(context, file, mime_type);
     const sensitivity = optionalChoice(context, "sensitivity", LEVELS);
     const subject = text(context, "subject");
     const uploaded = await context.client.documents.upload(
@@ -58,14 +61,48 @@ const add: Command = {
 
 const lossInWords = ({ kind, place, count }: Loss) => `${count} × ${kind}: ${place}`;
 
+/** Above this the service is asked what it takes, before everything is sent in vain. */
+const LARGE_BYTES = 1_000_000;
+/** Of others the service reads only a part. */
+const PLAIN = new Set(["text/plain", "text/markdown"]);
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** Reads a file that the service takes. @throws Failure if it cannot be read, or is too large */
+async function readWithin(context: Context, file: string, mime_type: string): Promise<Buffer> {
+  const { client, host, signal } = context;
+  const path = host.pathOf(file);
+  const unreadable = ({ message }: Error) => {
+    throw new Failure(`${file} cannot be read: ${message}`, "unreadable_file");
+  };
+  const { size } = await stat(path).catch(unreadable);
+  if (size <= LARGE_BYTES) return readFile(path).catch(unreadable);
+  const { largest_bytes, largest_text } = await client.tenants.limits({}, { signal });
+  if (size > largest_bytes.document) {
+    const most = `the service takes up to ${megabytes(largest_bytes.document)} (DOCUMENT_MAX_BYTES)`;
+    throw new Failure(`${file} has ${megabytes(size)}: ${most}.`, "not_accepted");
+  }
+  const bytes = await readFile(path).catch(unreadable);
+  const length = PLAIN.has(mime_type) && isUtf8(bytes) ? bytes.toString().length : 0;
+  if (length > largest_text)
+    throw new Failure(
+      `${file} has ${length} characters: the service reads up to ${largest_text}.`,
+      "not_accepted",
+    );
+  notePeople(context, `Uploading ${file}, ${megabytes(size)} …`);
+  return bytes;
+}
+
 const IN_WORK = ["queued", "chunking", "embedding"];
 const ASK_AGAIN_MS = 500;
 
 /** Returns the document once it is stored, failed or superseded. */
-async function ingested({ client, signal }: Context, document_id: string) {
-  for (;;) {
+async function ingested(context: Context, document_id: string) {
+  const { client, signal } = context;
+  for (let status = ""; ; ) {
     const document = await client.documents.get({ document_id }, { signal });
     if (!IN_WORK.includes(document.status)) return document;
+    if (document.status !== status) notePeople(context, `${document.filename}: ${document.status} …`);
+    status = document.status;
     await pause(ASK_AGAIN_MS, signal);
   }
 }
@@ -83,7 +120,7 @@ const list: Command = {
       documents,
       [
         ["ID", ({ document_id }) => document_id],
-        ["STATUS", ({ status }) => status],
+        ["STATUS", ({ status }) => status, ({ status }) => COLOURS[status]],
         ["SENSITIVITY", ({ sensitivity }) => sensitivity],
         ["CREATED", ({ created_at }) => age(created_at)],
         ["NAME", ({ filename, error }) => (error ? `${filename}: ${error}` : filename)],

@@ -107,7 +107,7 @@ export const listen: Command = {
 };
 
 /** Notes to people, not programs, that the command is running although it has printed nothing yet. */
-function notePeople({ host, telling }: Context, text: string): void {
+export function notePeople({ host, telling }: Context, text: string): void {
   if (host.stderr.isTTY) telling.note(text);
 }
 

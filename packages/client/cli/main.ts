@@ -7,7 +7,7 @@ import { candidates } from "./complete.ts";
 import { type Host, type Io, newHost } from "./environment.ts";
 import { find } from "./find.ts";
 import { groupHelp, helpFor, overview, usageOf } from "./help.ts";
-import { newOutput } from "./output.ts";
+import { newOutput, widthOf } from "./output.ts";
 import { parse } from "./parse.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { identityFor, makeAuthorization } from "./signing-in.ts";
@@ -23,8 +23,9 @@ export async function main(args: string[], io: Io): Promise<number> {
     return show(await version());
   const telling = new Telling(args, host.stderr);
   const found = find(args);
-  if (found.kind === "overview") return show(overview());
-  if (found.kind === "group") return show(groupHelp(found.group));
+  const width = widthOf(host);
+  if (found.kind === "overview") return show(overview(width));
+  if (found.kind === "group") return show(groupHelp(found.group, width));
   if (found.kind === "command") return runOne(host, found.name, found.command, found.rest, telling);
   const { message, usage, hint } = found;
   telling.misuse(message, { usage, hint });
@@ -45,7 +46,7 @@ async function runOne(
   host.signals.on("SIGTERM", end);
   try {
     const { values, words } = parse(name, command, args);
-    if (values.help) return shown(host, helpFor(name, command));
+    if (values.help) return shown(host, helpFor(name, command, widthOf(host)));
     const settings = await settingsOf(host, command, values);
     telling.heed(settings);
     const context = await makeContext(host, command, { values, words }, settings, telling, ended.signal);

@@ -10,6 +10,11 @@ export interface Output {
   table<Row>(value: unknown, rows: readonly Row[], columns: Column<Row>[], empty: string): void;
 }
 
+/** Returns the columns of the terminal; undefined where there is none. */
+export function widthOf({ stdout }: Pick<Host, "stdout">): number | undefined {
+  return stdout.isTTY ? stdout.columns : undefined;
+}
+
 /** @param query a JMESPath expression over the value that `--json` prints */
 export async function newOutput(
   { stdout, isColoured }: Host,
@@ -25,7 +30,7 @@ export async function newOutput(
     const written = pick ? pick(value) : json ? asJson() : shown();
     if (written !== undefined) write(stdout, `${written}\n`, isColoured);
   };
-  const width = stdout.isTTY ? stdout.columns : undefined;
+  const width = widthOf({ stdout });
   return {
     print,
     table: (value, rows, columns, empty) => {

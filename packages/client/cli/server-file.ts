@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { parseOrigin } from "../access.ts";
 
 /** What a server keeps for its owner in `DATA_DIR/credentials.json`. */
@@ -37,6 +38,7 @@ export async function readServerFile(path: string, shown = path): Promise<Read> 
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOTDIR") return { why: `not there, as ${dirname(shown)} is a file, not a folder` };
     return { why: code === "ENOENT" ? "not there" : `cannot be read: ${message}` };
   }
 }

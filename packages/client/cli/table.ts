@@ -2,7 +2,7 @@ import { paint, type Style } from "./colour.ts";
 import { UsageError } from "./usage.ts";
 
 /**
- * A column: its heading, the text of a row, and the colour of that text. The last column is cut to the terminal's width.
+ * A column: its heading, the text of a row, and the colour of that text.
  */
 export type Column<Row> = [
   string,
@@ -10,20 +10,21 @@ export type Column<Row> = [
   colour?: (row: Row) => Style | undefined,
 ];
 
-/** Returns rows under a header, aligned. */
+/** Returns rows under a header, aligned. Where they are wider than `width`, the widest columns but ids are cut. */
 export function formatTable<Row>(rows: readonly Row[], columns: Column<Row>[], width = Infinity): string {
   const cells = rows.map((row) => columns.map(([, of]) => oneLine(of(row))));
-  const widths = columns.map(([name], at) =>
-    Math.max(name.length, ...cells.map((line) => (line[at] as string).length)),
+  const names = columns.map(([name]) => name);
+  const widths = fitWidths(
+    names.map((name, at) => Math.max(name.length, ...cells.map((line) => (line[at] as string).length))),
+    names,
+    width,
   );
-  const aligned = (line: string[]) => {
-    const shown = line
+  const startOf = (at: number) => widths.slice(0, at).reduce((sum, each) => sum + each + GAP, 0);
+  const aligned = (line: string[]) =>
+    line
       .map((cell, at) => cell.padEnd(widths[at] as number))
-      .join("  ")
+      .join(" ".repeat(GAP))
       .trimEnd();
-    return shown.length > width ? `${shown.slice(0, width - 1)}…` : shown;
-  };
-  const startOf = (at: number) => widths.slice(0, at).reduce((sum, each) => sum + each + 2, 0);
   /** From the right, so that the places of the others stay the same. */
   const coloured = (line: string[], row: number) =>
     columns.reduceRight((shown, [, , colourOf], at) => {
@@ -32,8 +33,33 @@ export function formatTable<Row>(rows: readonly Row[], columns: Column<Row>[], w
       const [start, end] = [startOf(at), startOf(at) + (line[at] as string).length];
       return shown.slice(0, start) + paint(style, shown.slice(start, end)) + shown.slice(end);
     }, aligned(line));
-  return [paint("bold", aligned(columns.map(([name]) => name))), ...cells.map(coloured)].join("\n");
+  const cut = (line: string[]) => line.map((cell, at) => shorten(cell, widths[at] as number));
+  return [paint("bold", aligned(cut(names))), ...cells.map((line, row) => coloured(cut(line), row))].join(
+    "\n",
+  );
 }
+
+const GAP = 2;
+/** A column that is cut keeps this much. */
+const LEAST = 8;
+/** Ids are copied, and mean nothing if they are cut. */
+const ID = /\bIDS?$/;
+
+/** Cuts the widest column until all fit or none can be cut further. */
+function fitWidths(widths: number[], names: string[], width: number): number[] {
+  const fitted = [...widths];
+  const left = () => fitted.reduce((sum, each) => sum + each, GAP * (fitted.length - 1)) - width;
+  while (left() > 0) {
+    const flexible = fitted.map((each, at) => (ID.test(names[at] as string) ? 0 : each));
+    const widest = Math.max(...flexible);
+    if (widest <= LEAST) break;
+    fitted[flexible.indexOf(widest)] = widest - 1;
+  }
+  return fitted;
+}
+
+const shorten = (text: string, width: number) =>
+  text.length > width ? `${text.slice(0, Math.max(width - 1, 0))}…` : text;
 
 function oneLine(value: string | number | null | undefined): string {
   const [line = ""] = String(value ?? "–")

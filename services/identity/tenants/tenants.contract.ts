@@ -232,6 +232,7 @@ const Limits = Type.Object(
       examples: [["a2a", "export"]],
     }),
     largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
+    largest_text: Type.Integer({ description: "Characters of text that are read from a document." }),
     delivery: Type.Object(
       {
         visibility_timeout_seconds: Type.Integer(),

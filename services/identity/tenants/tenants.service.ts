@@ -2,6 +2,7 @@ import type { ActionSchema, Service } from "moleculer";
 import type { Config } from "../../../config.ts";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import { MAX_CHARACTERS } from "../../../lib/text/blocks.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type StorageUsage, toStorage, type Usage } from "../../../storage/usage/usage.ts";
@@ -166,6 +167,7 @@ function limitsOf(config: Config, { limits }: Caller, usage: Usage) {
       document: config.DOCUMENT_MAX_BYTES,
       output: orNull(config.OUTPUT_BODY_MAX),
     },
+    largest_text: MAX_CHARACTERS,
     delivery: {
       visibility_timeout_seconds: config.VISIBILITY_TIMEOUT_SECONDS,
       retry_budget: config.RETRY_BUDGET,

@@ -1723,6 +1723,8 @@ class Limits(Model):
     extensions: list[str]
     """Optional capabilities that run (docs/extensions.md)."""
     largest_bytes: LimitsLargestBytes
+    largest_text: int
+    """Characters of text that are read from a document."""
     delivery: LimitsDelivery
     """Defaults for agents that set none."""
     kept_days: LimitsKeptDays
