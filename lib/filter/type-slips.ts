@@ -1,10 +1,15 @@
 import { compileGlob } from "./glob.ts";
 
-/** Returns a warning of a type or glob with an empty part, such as `com..x`; null if it has none. */
-export function emptyPart(type: string): string | null {
-  if (!/^\.|\.\.|\.$/.test(type)) return null;
-  const meant = type.replace(/\.{2,}/g, ".").replace(/^\.|\.$/g, "");
-  return `The type \`${type}\` has an empty part between dots.${meant ? ` Did you mean \`${meant}\`?` : ""}`;
+/** Returns a warning of a type or glob with an empty part, such as `com..x`, or with spaces; null if it has neither. */
+export function malformed(type: string): string | null {
+  const hasSpaces = /\s/.test(type);
+  if (!hasSpaces && !/^\.|\.\.|\.$/.test(type)) return null;
+  const meant = type
+    .trim()
+    .replace(/[\s.]+/g, ".")
+    .replace(/^\.|\.$/g, "");
+  const what = hasSpaces ? "spaces" : "an empty part between dots";
+  return `The type \`${type}\` has ${what}.${meant ? ` Did you mean \`${meant}\`?` : ""}`;
 }
 
 /**

@@ -175,9 +175,11 @@ describe("ack", () => {
     const [mine] = await pollSome(receiver.api);
     const [others] = await pollSome(other.api);
     const delivery_ids = [mine.id, mine.id, others.id, "dlv_0000000000000000000000"];
-    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids }))).toEqual({ acknowledged: 1 });
-    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids }))).toEqual({ acknowledged: 0 });
-    expect(ok(await other.api.post("/delivery/ack", { delivery_ids }))).toEqual({ acknowledged: 1 });
+    const ack = async (who: typeof receiver) => ok(await who.api.post("/delivery/ack", { delivery_ids }));
+    const unknown_ids = delivery_ids.slice(2);
+    expect(await ack(receiver)).toEqual({ acknowledged: 1, unknown_ids });
+    expect(await ack(receiver)).toEqual({ acknowledged: 0, unknown_ids });
+    expect(await ack(other)).toMatchObject({ acknowledged: 1 });
     expect(await pollSome(receiver.api, "")).toEqual([]);
   });
 
@@ -316,7 +318,7 @@ test("an agent settles no delivery of another one", async () => {
     expect(await post("extend", { seconds: 1, ...named })).toEqual({ extended: 0 });
     expect(await post("nack", { delay_seconds: 0, ...named })).toEqual({ nacked: 0, dead_lettered: 0 });
   }
-  expect(await post("ack", {})).toEqual({ acknowledged: 0 });
+  expect(await post("ack", {})).toEqual({ acknowledged: 0, unknown_ids: [id] });
   expect(await statsOf(receiver as never)).toMatchObject({ in_flight: 1 });
 });
 
@@ -385,7 +387,8 @@ describe("the lease of an attempt", () => {
     await settle(async () => (await statsOf(receiver as never)).pending === 3);
     const [a, b, c] = ids(await pollSome(receiver.api));
     const odd = ["", "nonsense", "evt_1", `dlv_${"x".repeat(500)}`, "dlv_ä\u2028", "42"];
-    expect(await post(receiver, "ack", { delivery_ids: [...odd, a] })).toEqual({ acknowledged: 1 });
+    const acknowledged = await post(receiver, "ack", { delivery_ids: [...odd, a] });
+    expect(acknowledged).toEqual({ acknowledged: 1, unknown_ids: odd });
     const answer = await post(receiver, "nack", { delivery_ids: [b, ...odd] });
     expect(answer).toEqual({ nacked: 1, dead_lettered: 0 });
     const found = await post(receiver, "extend", { delivery_ids: [...odd, c], seconds: 9 });

@@ -1,14 +1,22 @@
 import { expect, test } from "@jest/globals";
-import { emptyPart, neighbourSeen } from "../../lib/filter/type-slips.ts";
+import { malformed, neighbourSeen } from "../../lib/filter/type-slips.ts";
 
 test.each([
   ["com..order", "com.order"],
   [".com.order.", "com.order"],
   ["com.order..*", "com.order.*"],
 ])("an empty part is noticed: %s", (type, meant) =>
-  expect(emptyPart(type)).toBe(
+  expect(malformed(type)).toBe(
     `The type \`${type}\` has an empty part between dots. Did you mean \`${meant}\`?`,
   ),
+);
+
+test.each([
+  ["com.order placed", "com.order.placed"],
+  [" com.order. placed", "com.order.placed"],
+  ["com.order. *", "com.order.*"],
+])("spaces are noticed: %j", (type, meant) =>
+  expect(malformed(type)).toBe(`The type \`${type}\` has spaces. Did you mean \`${meant}\`?`),
 );
 
 const SEEN = ["com.shop.order.placed", "com.shop.v1.paid", "org.example.*"];
@@ -28,4 +36,4 @@ test.each([
 test.each([
   ...["com.shop.order.*", "com.shop.order.placed", "com.shop.v2.paid", "com.sho.order.placed.late"],
   ...["net.shop.order.placed", "com.shop.order.paid", "*"],
-])("no slip: %s", (glob) => expect([emptyPart(glob), neighbourSeen(glob, SEEN)]).toEqual([null, null]));
+])("no slip: %s", (glob) => expect([malformed(glob), neighbourSeen(glob, SEEN)]).toEqual([null, null]));

@@ -174,7 +174,14 @@ export const ackDeliveries = operation({
   overQuota: true,
   reserved: true,
   body: { ...settled, log },
-  answer: Type.Object(acknowledgedCount),
+  answer: Type.Object({
+    ...acknowledgedCount,
+    unknown_ids: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Those that name no delivery of the agent. Absent if there are none.",
+      }),
+    ),
+  }),
   mcp: {
     idempotent: true,
     core: ["delivery_ids"],

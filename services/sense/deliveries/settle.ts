@@ -55,7 +55,7 @@ export interface Outcomes {
 type Rejection = ParamsOf<typeof contract.nackDeliveries>;
 /** What a request settles, and how many it were. */
 type ToSettle = Pick<ParamsOf<typeof contract.receiveNextDeliveries>, "ack" | "nack">;
-export type Settled = Awaited<ReturnType<Settlements["ack"]>> & Awaited<ReturnType<Settlements["nack"]>>;
+export type Settled = { acknowledged: number } & Awaited<ReturnType<Settlements["nack"]>>;
 
 const GIVE_UP_BATCH = 500;
 const LONGEST_SHOWN = 100;
@@ -73,8 +73,16 @@ export class Settlements {
     });
   }
 
-  ack({ params, meta }: Call<ParamsOf<typeof contract.ackDeliveries>>) {
-    return this.#ack(meta.caller as AgentCaller, params);
+  async ack({ params, meta }: Call<ParamsOf<typeof contract.ackDeliveries>>) {
+    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const { delivery_ids } = params;
+    const answer = await this.#ack(meta.caller as AgentCaller, params);
+    if (answer.acknowledged === delivery_ids.length) return answer;
+    const filter = { _id: { $in: delivery_ids }, agent_id };
+    const own = await this.#deps.deliveries.find(tenant_id, filter, { projection: { _id: 1 } });
+    const known = new Set(own.map(({ _id }) => _id));
+    const unknown_ids = delivery_ids.filter((id) => !known.has(id));
+    return { ...answer, ...(unknown_ids.length > 0 && { unknown_ids }) };
   }
 
   async nack({ params, meta }: Call<ParamsOf<typeof contract.nackDeliveries>>) {

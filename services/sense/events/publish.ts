@@ -7,7 +7,7 @@ import { isPlatformType, PLATFORM_SOURCE } from "../../../lib/cloudevents/platfo
 import { type BatchAnswer, type Published, toAnswers } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { noteLongIntegers } from "../../../lib/filter/filter.ts";
-import { emptyPart } from "../../../lib/filter/type-slips.ts";
+import { malformed } from "../../../lib/filter/type-slips.ts";
 import { derivedId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -200,7 +200,7 @@ function toResult(
   originals: Map<EventDoc, Original> | null,
 ): Published | Error {
   if (inserted instanceof Error) return inserted;
-  const slip = emptyPart(row.type);
+  const slip = malformed(row.type);
   const warned = slip === null ? {} : { warnings: [slip] };
   if (inserted === "inserted") return { event_id: row._id, status: "accepted", ...warned };
   const original = originals?.get(row);

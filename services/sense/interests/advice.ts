@@ -4,7 +4,7 @@ import { invalidValue } from "../../../lib/contract/faults.ts";
 import { filterable, parseEnvelope } from "../../../lib/filter/filter.ts";
 import { compileGlob } from "../../../lib/filter/glob.ts";
 import { listReads } from "../../../lib/filter/names.ts";
-import { emptyPart, neighbourSeen } from "../../../lib/filter/type-slips.ts";
+import { malformed, neighbourSeen } from "../../../lib/filter/type-slips.ts";
 import { isOfService, type LatestParams, type Sample } from "./dry-run.ts";
 import { filterHints, isObject } from "./filter-hints.ts";
 
@@ -31,7 +31,7 @@ export async function adviseOn(ctx: Context, { tenant_id, glob, filter }: Subscr
   const samples = await ctx.call<Sample[], LatestParams>("events.latest", latest).catch(() => []);
   const events = samples.map(({ envelope }) => parseEnvelope<CloudEvent>(envelope));
   const types = [...new Set(events.map(({ type }) => type))];
-  const warnings = [emptyPart(glob) ?? neighbourSeen(glob, types) ?? []].flat();
+  const warnings = [malformed(glob) ?? neighbourSeen(glob, types) ?? []].flat();
   if (filter === null) return warnings;
   const compiled = compileGlob(glob);
   const ofType = events

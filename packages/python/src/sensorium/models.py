@@ -732,6 +732,8 @@ class Deleted(Model):
 
 class DeliveriesAckResult(Model):
     acknowledged: int
+    unknown_ids: Union[list[str], None] = None
+    """Those that name no delivery of the agent. Absent if there are none."""
 
 
 class DeliveriesDeadLetterGroupsResult(Model):
