@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestServer } from "./server.ts";
@@ -62,7 +63,8 @@ function commandsOf(text: string, adapt: (program: string) => string): Commands[
     } else if (language === "text") (commands.at(-1) as Commands).shown += block;
     else if (language === "ts" || language === "python") {
       file = [...before.matchAll(/`(\w+\.(?:ts|mjs|py))`/g)].at(-1)?.[1] ?? file;
-      if (file) files += `cat >> ${file} <<'END-OF-BLOCK'\n${adapt(block)}END-OF-BLOCK\n`;
+      if (file && file.endsWith(".py") === (language === "python"))
+        files += `cat >> ${file} <<'END-OF-BLOCK'\n${adapt(block)}END-OF-BLOCK\n`;
     }
   }
   return commands;
@@ -76,7 +78,7 @@ function useCheckout(program: string): string {
 /**
  * Runs a page's commands in one shell, after `prelude`, as a reader does who starts in `folder`. `adapt` changes programs.
  *
- * @throws Error if a command fails, or if a block prints anything but the output that the page shows below it (nothing,
+ * @throws Error if a command fails, if the page leaves a file that git would show, or if a block prints anything but the output that the page shows below it (nothing,
  * if it shows none).
  */
 export async function runCommands(
@@ -86,6 +88,7 @@ export async function runCommands(
 ): Promise<void> {
   const commands = commandsOf(text, adapt);
   if (commands.length === 0) throw new Error("the page has no commands");
+  const before = readdirSync(folder);
   // As in a terminal, errors are part of the output.
   const script = ["exec 2>&1\n", prelude, ...commands.flatMap((each) => [SEPARATE, each.script])].join("");
   const { code, output } = await shell(script, { cwd: folder, env: { ...process.env, ...env }, longestMs });
@@ -96,6 +99,14 @@ export async function runCommands(
     const ending = failed ? `exit code ${code}, ` : "";
     throw new Error(`commands:\n${script}\nshown:\n${shown}\n${ending}printed:\n${printed[at]}`);
   }
+  const left = readdirSync(folder).filter((name) => !before.includes(name) && !isIgnored(folder, name));
+  if (left.length > 0) throw new Error(`the page leaves in the checkout: ${left.join(", ")}`);
+}
+
+/** Whether git ignores this at the top of a checkout. */
+function isIgnored(folder: string, name: string): boolean {
+  const path = statSync(join(folder, name)).isDirectory() ? `${name}/` : name;
+  return spawnSync("git", ["check-ignore", "--quiet", "--no-index", path], { cwd: ROOT }).status === 0;
 }
 
 /** In shown output `…` matches any text within a line, and a line `…` any lines. */
@@ -110,6 +121,8 @@ function matches(shown: string, output: string): boolean {
 /** A reader's folder: this checkout, with the `data` of the server, if one is given. */
 export function readersFolder(server?: TestServer): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), "sensorium-reader-"));
+  // The profiles of the suites' readers.
+  mkdirSync(join(folder, ".config"));
   for (const name of NEEDED) symlinkSync(join(ROOT, name), join(folder, name));
   if (server) symlinkSync(server.dataDir, join(folder, "data"));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
