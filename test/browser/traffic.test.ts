@@ -19,11 +19,30 @@ let billing: { id: string; name: string };
 beforeAll(async () => {
   site = await openSite(undefined, {});
   billing = ok(await site.admin.post("/agents", { name: "Billing", delivery_mode: "poll" }));
+  await runCommands();
   // Its script is loaded before the server goes away.
   await chart().waitFor();
   await meanwhile(site.server, count);
 });
 afterAll(() => site?.close());
+
+/** Does what the three commands of a new server do: each is marked as it is done, and the chart appears. */
+async function runCommands(): Promise<void> {
+  const { page, admin, agent, server } = site;
+  const commands = page.locator(".first-commands li");
+  const done = commands.filter({ has: page.getByLabel("Done") });
+  await commands.getByText("listen --count 1").waitFor();
+  expect([await done.count(), await chart().count()]).toEqual([0, 0]);
+  expect(await checkPage(page, "overview-new")).toEqual([]);
+  ok(await admin.post(`/agents/${server.credentials.agent.id}/interests`, { event_type: ORDER }));
+  await settle(async () => (await done.count()) === 1);
+  ok(await agent.post("/events", { specversion: "1.0", id: "first", source: "urn:test", type: ORDER }));
+  await settle(async () => (await done.count()) === 2);
+  await chart().waitFor();
+  const { deliveries } = ok(await agent.get("/delivery/poll?wait=10"));
+  ok(await agent.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }: { id: string }) => id) }));
+  await settle(async () => (await commands.count()) === 0);
+}
 
 /** Counts as a node would have in the last six days: every two hours, of the last half hour every minute but for five. */
 async function count(store: Store): Promise<void> {
@@ -106,8 +125,8 @@ test("the range is in the address, and its unit at the chart", async () => {
   const { page } = site;
   for (const [name, range, unit, whole] of [
     ["1 h", "1h", "per minute", "hour"],
-    ["24 h", "24h", "per 5 minutes", "24 hours"],
-    ["7 d", "7d", "per hour", "7 days"],
+    ["24 h", "24h", "per half an hour", "24 hours"],
+    ["7 d", "7d", "per 6 hours", "7 days"],
   ] as const) {
     await page.getByText(name, { exact: true }).click();
     await page.waitForURL((url) => url.searchParams.get("range") === range);
@@ -115,7 +134,7 @@ test("the range is in the address, and its unit at the chart", async () => {
   }
   await page.reload();
   await chart().waitFor();
-  expect(await described()).toContain("per hour, last 7 days");
+  expect(await described()).toContain("per 6 hours, last 7 days");
 });
 
 test("is of one agent or type, both in the address", async () => {

@@ -12,6 +12,7 @@ import { Load } from "../ui/table.tsx";
 import "./delivery-chart.css";
 import { compact, dateTime, duration, filled, number } from "../data/format.ts";
 import type { Line } from "../ui/chart.tsx";
+import { barsOf, meanOf, sumOf } from "./bars.ts";
 
 /** Loaded separately: the chart library reads the browser's language as it loads, which some browsers lack. */
 const Chart = lazily(async () => (await import("../ui/chart.tsx")).Chart);
@@ -107,12 +108,18 @@ const LINES = [
   ["dead_lettered", "Dead letters", "--chart-5"],
 ] as const;
 
-const UNITS: Record<number, string> = { 60: "per minute", 300: "per 5 minutes", 3600: "per hour" };
+const UNITS: Record<number, string> = { 60: "per minute", 1800: "per half an hour", 21600: "per 6 hours" };
+/** Of a bar, by the seconds between two values: of fewer seconds there would be too many to see. */
+const BAR_SECONDS: Record<number, number> = { 300: 1800, 3600: 21_600 };
 const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 /** Converts a history to what the chart draws. */
-function toChart({ range, from, to, step_seconds: step, series, totals }: TrafficHistory) {
+function toChart({ range, from, to, step_seconds, series, totals }: TrafficHistory) {
   const first = Date.parse(from) / 1000;
+  const step = BAR_SECONDS[step_seconds] ?? step_seconds;
+  const bars = barsOf(series.published.length, first, step_seconds, step);
+  const summed = (values: readonly (number | null)[]) =>
+    bars.map(({ begin, end }) => sumOf(values.slice(begin, end)));
   const unit = UNITS[step] as string;
   const { whole } = RANGES[range];
   const latency = (seconds: number) => duration(seconds);
@@ -120,16 +127,21 @@ function toChart({ range, from, to, step_seconds: step, series, totals }: Traffi
     label: `Traffic ${unit}, ${whole.toLowerCase()}: ${LINES.map(([key, label]) => `${label} ${number(totals[key])}`).join(", ")}`,
     unit,
     whole: `${whole}, in all`,
-    from: first,
-    to: Date.parse(to) / 1000,
-    times: series.published.map((_, i) => first + i * step),
+    from: bars[0]?.time ?? first,
+    to: (bars.at(-1)?.time ?? first) + step,
+    times: bars.map(({ time }) => time),
     lines: LINES.map(
-      ([key, label, color]): Line => ({ label, color, values: series[key], total: compact(totals[key]) }),
+      ([key, label, color]): Line => ({
+        label,
+        color,
+        values: summed(series[key]),
+        total: compact(totals[key]),
+      }),
     ),
     remarks: [
       {
         label: "Mean latency",
-        values: series.latency_seconds,
+        values: bars.map((bar) => meanOf(series, bar)),
         total: totals.latency_seconds === null ? "–" : latency(totals.latency_seconds),
         format: latency,
       },

@@ -9,21 +9,18 @@ export interface Line {
   label: string;
   /** A custom property: `--accent`. */
   color: string;
-  /** Null where there is no value: the line has a gap. The last value is in progress. */
+  /** Null where there is no value. The last value is in progress. */
   values: readonly (number | null)[];
   /** In the legend while no time is pointed at. */
   total: string;
 }
 
-/** The first line is drawn last, above the others: several are often at zero. */
-const inDrawnOrder = (lines: readonly Line[]) => lines.toReversed();
-
 type Values = Line["values"];
 
 const complete = (values: Values) => values.map((value, at) => (at < values.length - 1 ? value : null));
 
-/** The way to the last value, which still grows: a separate line, so that it does not look like a drop. */
-const inProgress = (values: Values) => values.map((value, at) => (at < values.length - 2 ? null : value));
+/** The last value, which still grows: paler, so that it does not look like a drop. */
+const inProgress = (values: Values) => values.map((value, at) => (at < values.length - 1 ? null : value));
 
 /** A value in the legend that has no line. */
 interface Remark {
@@ -53,8 +50,8 @@ interface ChartProps {
 }
 
 /**
- * Lines over time, with the values at the pointer in the legend; a click on a line's name hides it. New data updates the
- * chart in place; another theme or other lines recreate it.
+ * Bars over time, with the values at the pointer in the legend; a click on a name hides its bars. New data updates the
+ * chart in place; another theme or other names recreate it.
  */
 export function Chart({ height = 220, ...props }: ChartProps) {
   const { label, from, to, times, lines } = props;
@@ -70,7 +67,7 @@ export function Chart({ height = 220, ...props }: ChartProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `dark` changes what the properties hold
   useEffect(() => {
     const element = place.current as HTMLDivElement;
-    const what: Plot = { lines: inDrawnOrder(lines), height, range: () => range.current, onPoint: setAt };
+    const what: Plot = { lines, height, range: () => range.current, onPoint: setAt };
     const made = newPlot(element, what);
     plot.current = made;
     const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
@@ -83,20 +80,23 @@ export function Chart({ height = 220, ...props }: ChartProps) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a recreated picture is empty
   useEffect(() => {
-    const drawn = inDrawnOrder(lines).map(({ values }) => values);
+    const drawn = lines.map(({ values }) => values);
     plot.current?.setData([times, ...drawn.map(complete), ...drawn.map(inProgress)]);
   }, [times, lines, shape, dark]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a recreated picture shows all lines
   useEffect(() => {
-    for (const [i, { label: name }] of inDrawnOrder(lines).entries())
+    for (const [i, { label: name }] of lines.entries())
       for (const at of [i + 1, i + 1 + lines.length])
         plot.current?.setSeries(at, { show: !hidden.has(name) });
+    // The others get their place.
+    plot.current?.redraw();
   }, [hidden, shape, dark]);
 
   /** Points at a value, as keys do. */
   const point = (to: number | null) => {
-    const left = to === null ? -1 : (plot.current?.valToPos(times[to] as number, "x") ?? -1);
+    const middle = to === null ? 0 : (times[to] as number) + stepOf(times) / 2;
+    const left = to === null ? -1 : (plot.current?.valToPos(middle, "x") ?? -1);
     plot.current?.setCursor({ left, top: 0 });
   };
   const toggle = (name: string) =>
@@ -157,7 +157,7 @@ function Legend(props: LegendProps) {
             type="button"
             aria-pressed={!hidden.has(line.label)}
             aria-describedby={id}
-            title={hidden.has(line.label) ? "Show this line" : "Hide this line"}
+            title={hidden.has(line.label) ? "Show" : "Hide"}
             onClick={() => toggle(line.label)}
           >
             <span className="chart-key" style={{ background: `var(${line.color})` }} aria-hidden />
@@ -201,10 +201,10 @@ const DATE = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 /** Counts are whole. */
 const STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power));
 
-/** Dashes of the part that is not complete. */
-const IN_PROGRESS = [3, 3];
+/** Opacity of the value in progress. */
+const IN_PROGRESS = 0.45;
 
-/** Draws lines on a canvas in an element: each has a second series, for the part in progress. */
+/** Draws bars on a canvas in an element: each name has a second series, for the value in progress. */
 function newPlot(element: HTMLElement, { lines, height, range, onPoint }: Plot): uPlot {
   const color = (name: string) => colorOf(element, name);
   const axis = {
@@ -217,7 +217,7 @@ function newPlot(element: HTMLElement, { lines, height, range, onPoint }: Plot):
     width: element.clientWidth,
     height,
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, dataIdx: barAt },
     hooks: { setCursor: [({ cursor: { idx, left = -1 } }) => onPoint(left < 0 ? null : (idx ?? null))] },
     scales: { x: { range }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.15)] } },
     axes: [
@@ -232,7 +232,7 @@ function newPlot(element: HTMLElement, { lines, height, range, onPoint }: Plot):
     series: [
       {},
       ...lines.map((line) => toSeries(line, color(line.color))),
-      ...lines.map((line) => ({ ...toSeries(line, color(line.color)), dash: IN_PROGRESS })),
+      ...lines.map((line) => ({ ...toSeries(line, color(line.color)), alpha: IN_PROGRESS })),
     ],
   };
   return new uPlot(options, [[], ...lines.map(() => []), ...lines.map(() => [])], element);
@@ -252,23 +252,42 @@ function toTime(time: number): string {
   return at.getHours() === 0 && at.getMinutes() === 0 ? DATE.format(at) : TIME.format(at);
 }
 
-function toSeries({ label }: Drawn, stroke: string): uPlot.Series {
-  return {
-    label,
-    stroke,
-    width: 1.75,
-    points: {
-      show: true,
-      size: 4,
-      width: 0,
-      fill: stroke,
-      filter: (plot, series) => lonely(plot.data[series]),
-    },
-  };
+/** Returns the seconds between two values. */
+const stepOf = (times: ArrayLike<number>) => (times[1] ?? 0) - (times[0] ?? 0) || 60;
+
+/** A value is that of the time from its own to the next. */
+const barAt = ({ data: [times] }: uPlot, _series: number, closest: number, at: number) =>
+  closest > 0 && (times[closest] ?? 0) > at ? closest - 1 : closest;
+
+function toSeries({ label }: Drawn, fill: string): uPlot.Series {
+  const paths = uPlot.paths.bars?.({ disp: PLACES });
+  return { label, fill, width: 0, points: { show: false }, ...(paths && { paths }) };
 }
 
-/** Returns the positions of values between two gaps: no line shows them. */
-function lonely(values: ArrayLike<number | null | undefined> = []): number[] {
-  const isGap = (at: number) => values[at] === null || values[at] === undefined;
-  return Array.from(values, (_, at) => at).filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+/** The part of the time of a value that its bars fill. */
+const FILLED = 0.8;
+/** Bars that would be narrower stand in one place. */
+const LEAST_WIDTH = 1.2;
+
+/** Where the bars of a series are: next to those of the others that are shown, if there is room. */
+function placeOf(plot: uPlot, series: number): { from: number; width: number } {
+  const step = stepOf(plot.data[0]);
+  const count = (plot.series.length - 1) / 2;
+  const shown = plot.series.slice(1, count + 1).flatMap(({ show }, at) => (show ? [at] : []));
+  const at = Math.max(0, shown.indexOf((series - 1) % count));
+  const width = (step * FILLED) / Math.max(1, shown.length);
+  const pixels = plot.valToPos(width, "x") - plot.valToPos(0, "x");
+  const gap = (step * (1 - FILLED)) / 2;
+  return pixels < LEAST_WIDTH ? { from: 0, width: step } : { from: gap + at * width, width };
 }
+
+const PLACES = {
+  x0: {
+    unit: 1,
+    values: (plot: uPlot, series: number) => {
+      const { from } = placeOf(plot, series);
+      return Array.from(plot.data[0], (time) => time + from);
+    },
+  },
+  size: { unit: 1, values: (plot: uPlot, series: number) => [placeOf(plot, series).width] },
+} as unknown as uPlot.Series.BarsPathBuilderDisplay;

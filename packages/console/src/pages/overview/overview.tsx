@@ -4,20 +4,19 @@ import type { Agent, OnboardingGuidance, RecentEvent, Stats } from "../../../../
 import { api } from "../../data/api.ts";
 import { capitalised, compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
-import type { Action } from "../../data/may.ts";
 import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { isSettled, type Loaded, useFollowed, useRead } from "../../data/use-load.ts";
+import { isSettled, type Loaded, useFollowed } from "../../data/use-load.ts";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { CheckFilter } from "../../ui/filters.tsx";
-import { CircleCheck, CircleDashed, MailX, Radio, Send } from "../../ui/icons.tsx";
+import { MailX, Radio, Send } from "../../ui/icons.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { useTask } from "../../ui/task.tsx";
 import { Badge, SubjectText, Tile, Time } from "../../ui/text.tsx";
 import { AgentState, HEALTH } from "../agents/health.tsx";
 import { Outcome } from "../events/timeline.tsx";
+import { COMMANDS, FirstCommands, FirstSteps, openSteps, useGuidance } from "./first-steps.tsx";
 import "./overview.css";
 
 export function Overview() {
@@ -33,7 +32,7 @@ export function Overview() {
         <>
           <FirstSteps guidance={guidance} />
           {attention.data && <Attention {...attention.data} />}
-          <Flow stats={live.stats} />
+          <Flow stats={live.stats} guidance={guidance.data} />
         </>
       ) : (
         <Skeleton lines={8} />
@@ -59,8 +58,11 @@ function rateOf(counts: number[], seconds: number): number {
   return last.reduce((sum, count) => sum + count, 0) / (RECENT_COUNTS * seconds);
 }
 
-function Flow({ stats }: { stats: Stats }) {
+function Flow({ stats, guidance }: { stats: Stats; guidance: OnboardingGuidance | undefined }) {
+  const { may } = useSession();
   const { series, deliveries } = stats;
+  const open = may("agents.create") && guidance && !guidance.dismissed_at ? openSteps(guidance) : [];
+  const isFirst = COMMANDS.some(({ step }) => open.includes(step));
   const rate = (counts: number[]) => `${compact(rateOf(counts, series.seconds))}/s`;
   return (
     <>
@@ -78,7 +80,8 @@ function Flow({ stats }: { stats: Stats }) {
           />
         )}
       </div>
-      <DeliveryChart />
+      {isFirst && <FirstCommands open={open} />}
+      {!(isFirst && open.includes("publish_event")) && <DeliveryChart />}
       <div className="sides with-facts">
         <Recent stats={stats} mayLook={deliveries !== null} />
         <Health health={stats.health} />
@@ -201,64 +204,6 @@ const backlogOf = ({ pending, dead }: NonNullable<Agent["delivery"]>) =>
   [dead > 0 && `${compact(dead)} dead`, pending > 0 && `${compact(pending)} pending`]
     .filter(Boolean)
     .join(" · ");
-
-type Step = OnboardingGuidance["steps"][number]["key"];
-
-interface Way {
-  text: string;
-  to: string;
-  /** The operation needed; the link is hidden without it. */
-  needs?: Action;
-}
-
-const STEPS: Record<Step, Way> = {
-  connect_agent: { text: "Connect an agent", to: "/agents", needs: "agents.create" },
-  declare_interest: { text: "Add an interest", to: "/agents", needs: "agents.list" },
-  publish_event: { text: "Publish an event", to: "/events?publish=1" },
-  acknowledge_delivery: { text: "Acknowledge a delivery", to: "/events" },
-  create_memory: { text: "Create a memory", to: "/memories" },
-  search_memory: { text: "Search memories", to: "/memories" },
-  save_handoff: { text: "Save a handoff", to: "/docs#/handoffs/saveHandoff" },
-  complete_run: { text: "Complete a run", to: "/runs" },
-};
-
-const useGuidance = () => useRead(api.onboarding.get, {});
-
-/** The next steps to try, until all are complete or the guidance is dismissed. */
-function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
-  const dismiss = useTask(async () => guidance.set(await api.onboarding.dismiss()));
-  const { data } = guidance;
-  // Guidance is optional: ignore a failure to load it.
-  if (!data || data.all_complete || data.dismissed_at) return null;
-  return (
-    <Card
-      title={`First steps: ${data.completed_steps} of ${data.total_steps}`}
-      actions={
-        <Button label="Dismiss" small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()} />
-      }
-    >
-      <ol className="first-steps">
-        {data.steps.map(({ key, status }) => (
-          <li key={key} className={status}>
-            {status === "done" ? (
-              <CircleCheck aria-label="Done" size={16} />
-            ) : (
-              <CircleDashed aria-label="To do" size={16} />
-            )}
-            {status === "done" ? <span>{STEPS[key].text}</span> : <WayTo {...STEPS[key]} />}
-          </li>
-        ))}
-      </ol>
-    </Card>
-  );
-}
-
-/** The reference is outside the console, and some steps are for admins. */
-function WayTo({ text, to, needs }: Way) {
-  const { may } = useSession();
-  if (needs && !may(needs)) return <span title="Only admins can do this">{text}</span>;
-  return to.startsWith("/docs") ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>;
-}
 
 /** The latest events; the service's own are shown on request. */
 function Recent({ stats, mayLook }: { stats: Stats; mayLook: boolean }) {
