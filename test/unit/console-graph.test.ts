@@ -1,5 +1,13 @@
 import { expect, test } from "@jest/globals";
-import { heightOf, isInView, LEAST_ZOOM, layOut, viewOf } from "../../packages/console/src/graph/layout.ts";
+import {
+  foldRanks,
+  heightOf,
+  isInView,
+  LEAST_ZOOM,
+  layOut,
+  viewOf,
+} from "../../packages/console/src/graph/layout.ts";
+import { distinctLabels } from "../../packages/console/src/pages/memories/labels.ts";
 
 const SIZE = { width: 216, height: 62 };
 /** Steps that each wait for the one before. */
@@ -47,4 +55,48 @@ test("leaves no empty room at either end", () => {
   const { x, zoom } = viewOf(placed, SIZE, frame, last);
   expect(Math.round((last.x + SIZE.width) * zoom + x)).toBe(984);
   expect(viewOf(placed, SIZE, frame).x).toBe(16);
+});
+
+test.each(["right", "down"] as const)(
+  "a hub's many neighbours fill the frame, %s, none above another",
+  (direction) => {
+    const ids = ["hub", ...Array.from({ length: 24 }, (_, at) => `n${at}`)];
+    const lines = ids.slice(1).map((from) => ({ from, to: "hub" }));
+    const placed = layOut(
+      ids.map((id) => ({ id, ...SIZE })),
+      lines,
+      direction,
+      56,
+    );
+    const width = direction === "right" ? 1100 : 360;
+    const folded = foldRanks(placed, SIZE, direction, width);
+    const zoomOf = (layout: typeof placed) => viewOf(layout, SIZE, { width, height: 560 }).fitting;
+    expect(zoomOf(folded)).toBeGreaterThan(1.5 * zoomOf(placed));
+    const places = [...folded.values()];
+    expect(places).toHaveLength(25);
+    const overlaps = places.filter((a, at) =>
+      places.some((b, i) => i < at && Math.abs(a.x - b.x) < SIZE.width && Math.abs(a.y - b.y) < SIZE.height),
+    );
+    expect(overlaps).toEqual([]);
+    expect(foldRanks(chain(3), SIZE, "right", 1100)).toEqual(chain(3));
+  },
+);
+
+test("no two labels are equal where they are seen", () => {
+  const long = "Customers in the north prefer delivery on Saturday mornings because ";
+  const titles = [
+    `${long}shops are closed`,
+    `${long}they work far away`,
+    "Report",
+    "Report",
+    "Outage of May",
+  ];
+  const labels = distinctLabels(titles.map((title, at) => ({ id: `0199c0de-00000${at}`, title })));
+  expect([...labels.values()]).toEqual([
+    "Customers in the… shops are closed",
+    "Customers in the… they work far away",
+    "…000002 Report",
+    "…000003 Report",
+    "Outage of May",
+  ]);
 });

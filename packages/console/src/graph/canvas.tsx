@@ -17,7 +17,7 @@ import {
 import "@xyflow/react/dist/base.css";
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import "./graph.css";
-import { heightOf, isInView, type Layout, LEAST_ZOOM, layOut, viewOf } from "./layout.ts";
+import { foldRanks, heightOf, isInView, type Layout, LEAST_ZOOM, layOut, viewOf } from "./layout.ts";
 
 interface GraphNode {
   id: string;
@@ -47,6 +47,8 @@ interface Props {
   onConnect?: ((from: string, to: string) => void) | undefined;
   /** Called when the person clicks an edge. */
   onRemove?: ((from: string, to: string) => void) | undefined;
+  /** Whether ranks with many nodes may be broken into several: where the order of nodes in a rank means nothing. */
+  folds?: boolean;
   /** Height of the picture in pixels. Default: as needed. */
   height?: number;
 }
@@ -65,25 +67,31 @@ type Size = Props["size"];
  * fit is moved by dragging, and an overview shows where.
  */
 export function Canvas(props: Props) {
-  const { label, nodes, edges, size } = props;
+  const { label, nodes, edges, size, folds = false } = props;
   const frame = useRef<HTMLElement>(null);
   const width = useWidth(frame);
   const down = width < NARROW_WIDTH;
   const labelled = edges.some((edge) => edge.label !== undefined) && !down;
-  const placed = useMemo(() => {
+  const { placed, isFolded } = useMemo(() => {
     const boxes = nodes.map(({ id }) => ({ id, ...size }));
-    return layOut(boxes, edges, down ? "down" : "right", labelled ? 120 : 56);
-  }, [nodes, edges, size, down, labelled]);
+    const direction = down ? "down" : "right";
+    const laidOut = layOut(boxes, edges, direction, labelled ? 120 : 56);
+    const placed = folds ? foldRanks(laidOut, size, direction, width) : laidOut;
+    return { placed, isFolded: placed !== laidOut };
+  }, [nodes, edges, size, down, labelled, folds, width]);
   const height = props.height ?? heightOf(placed, size, width);
   return (
     <section ref={frame} className="graph" aria-label={label} style={{ height }}>
       {/* Another direction is another graph: the ends of the edges are measured only once. */}
       <ReactFlowProvider key={String(down)}>
-        <Flow {...props} down={down} placed={placed} />
+        <Flow {...props} edges={isFolded ? edges.map(unlabelled) : edges} down={down} placed={placed} />
       </ReactFlowProvider>
     </section>
   );
 }
+
+/** Between several columns of nodes there is no room for words. */
+const unlabelled = ({ label: _, ...edge }: GraphEdge): GraphEdge => edge;
 
 const NODE_TYPES = { box: BoxNode };
 /** Of the overview: as wide or as high as the graph, roughly. */

@@ -59,7 +59,7 @@ export function viewOf(
   size: Size,
   frame: Size,
   around?: Placed,
-): View & { isWhole: boolean } {
+): View & { isWhole: boolean; fitting: number } {
   const extent = extentOf(placed, size);
   const width = Math.max(1, frame.width - PADDING.left - PADDING.right);
   const height = Math.max(1, frame.height - PADDING.top - PADDING.bottom);
@@ -75,6 +75,7 @@ export function viewOf(
     y: PADDING.top + along(extent.height, height, y + size.height / 2),
     zoom,
     isWhole: fitting >= LEAST_ZOOM,
+    fitting,
   };
 }
 
@@ -120,4 +121,51 @@ export function layOut(
   });
   const [along, across] = direction === "right" ? (["x", "y"] as const) : (["y", "x"] as const);
   return new Map(places.sort(([, a], [, b]) => a[along] - b[along] || a[across] - b[across]));
+}
+
+const GAP = 20;
+/** Between the columns that one rank is broken into. */
+const FOLD_GAP = 36;
+
+/**
+ * Breaks ranks with many boxes into several columns (or rows, downwards), so that a graph with a hub fills its frame
+ * instead of one long column. Returns the layout as it is if it is readable or fits best so.
+ */
+export function foldRanks(placed: Layout, size: Size, direction: "right" | "down", width: number): Layout {
+  const [along, across] = direction === "right" ? (["x", "y"] as const) : (["y", "x"] as const);
+  const ranks = [...Map.groupBy(placed, ([, place]) => place[along]).values()];
+  const widest = Math.max(0, ...ranks.map(({ length }) => length));
+  const frame = { width, height: MAX_HEIGHT };
+  let [best, zoom] = [placed, viewOf(placed, size, frame).fitting];
+  for (let most = widest - 1; most > 0 && zoom < LEAST_ZOOM; most--) {
+    const folded = fold(ranks, size, most, along, across);
+    const { fitting } = viewOf(folded, size, frame);
+    if (fitting > zoom) [best, zoom] = [folded, fitting];
+  }
+  return best;
+}
+
+type Axis = "x" | "y";
+
+function fold(ranks: [string, Placed][][], size: Size, most: number, along: Axis, across: Axis): Layout {
+  const [long, broad] = along === "x" ? [size.width, size.height] : [size.height, size.width];
+  const middle = (Math.min(most + 0.5, Math.max(...ranks.map(({ length }) => length))) * (broad + GAP)) / 2;
+  const places = new Map<string, Placed>();
+  let added = 0;
+  for (const rank of ranks) {
+    const start = rank[0]?.[1][along] ?? 0;
+    const columns = Math.ceil(rank.length / most);
+    for (const [at, [id]] of rank.entries()) {
+      const column = at % columns;
+      const inColumn = Math.ceil((rank.length - column) / columns);
+      // Every second column is moved by half a box: lines to those behind pass between its boxes.
+      const row = Math.floor(at / columns) - inColumn / 2 + (column % 2) / 2;
+      const place = { x: 0, y: 0 };
+      place[along] = start + added + column * (long + FOLD_GAP);
+      place[across] = Math.max(0, middle + row * (broad + GAP));
+      places.set(id, place);
+    }
+    added += (columns - 1) * (long + FOLD_GAP);
+  }
+  return places;
 }

@@ -13,9 +13,10 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import type { Task } from "../../ui/task.tsx";
+import { distinctLabels } from "./labels.ts";
 import { ScopeBadge } from "./words.tsx";
 
-const SIZE = { width: 200, height: 58 };
+const SIZE = { width: 208, height: 76 };
 const DEPTHS = [
   { value: "1", label: "1 hop" },
   { value: "2", label: "2 hops" },
@@ -42,6 +43,7 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
               key={`${at} ${memory.id}`}
               type="button"
               className="trail-step"
+              title={memory.title}
               aria-current={at === trail.length - 1 || undefined}
               onClick={() => setTrail(trail.slice(0, at + 1))}
             >
@@ -89,6 +91,7 @@ function Walk(props: {
         size={SIZE}
         selected={memory?.id ?? null}
         onSelect={setChosen}
+        folds
         {...picture}
       />
       {graph.truncated && (
@@ -137,7 +140,8 @@ interface TiesProps {
 
 /** The relationships of a memory to others in the picture; the person's own can be deleted. */
 function Ties({ graph, memory, choose, reload }: TiesProps) {
-  const titleOf = (id: string) => graph.nodes.find((node) => node.id === id)?.title ?? id;
+  const titles = useMemo(() => distinctLabels(graph.nodes, Number.POSITIVE_INFINITY), [graph]);
+  const titleOf = (id: string) => titles.get(id) ?? id;
   const remove = useAct((edge: Edge) => ({
     title: "Delete this relationship?",
     text: `The relationship “${titleOf(edge.source_memory_id)}” ${wordsOf(edge)} “${titleOf(edge.target_memory_id)}” is deleted. Both memories are kept. You can add it again.`,
@@ -162,7 +166,12 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
             <li key={edge.id}>
               <Arrow size={14} aria-label={away ? "to" : "from"} className="faint" />
               <span className="muted small nowrap-text">{wordsOf(edge)}</span>
-              <button type="button" className="link truncate grow" onClick={() => choose(other)}>
+              <button
+                type="button"
+                className="link truncate grow"
+                title={titleOf(other)}
+                onClick={() => choose(other)}
+              >
                 {titleOf(other)}
               </button>
               <RemoveTie
@@ -193,13 +202,17 @@ function RemoveTie({ edge, source, label, remove }: RemoveProps) {
 }
 
 function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {
+  const labels = distinctLabels(nodes);
   return {
     nodes: nodes.map((memory) => ({
       id: memory.id,
       label: `${memory.title}, ${memory.type}`,
       content: (
-        <div className={`memory-box ${memory.status}${memory.id === centre ? " centre" : ""}`}>
-          <span className="step-title">{memory.title}</span>
+        <div
+          className={`memory-box ${memory.status}${memory.id === centre ? " centre" : ""}`}
+          title={memory.title}
+        >
+          <span className="memory-title">{labels.get(memory.id)}</span>
           <span className="step-line">
             {memory.status === "active" ? memory.type : memory.status} · {memory.scope}
           </span>
