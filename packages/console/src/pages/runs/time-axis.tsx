@@ -82,13 +82,12 @@ export function TimeAxis({ run, actions, selected, choose }: Props) {
                 onClick={() => choose(step.step_key)}
               >
                 <span className="truncate">{step.title}</span>
-                <span className="visually-hidden">
-                  :{" "}
-                  {spansOf(step)
-                    .map((span) => describe(step, span).text)
-                    .join("; ") || "not ready yet"}
-                </span>
               </button>
+              <span className="visually-hidden">
+                {spansOf(step)
+                  .map((span) => describe(step, span).text)
+                  .join("; ") || "Not ready yet"}
+              </span>
             </li>
           ))}
         </ol>
