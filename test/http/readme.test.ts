@@ -37,8 +37,8 @@ test("the part over HTTP can be repeated", async () => {
 
 test("its commands find the server by DATA_DIR", async () => {
   unlinkSync(join(reader.folder, "data"));
-  // Without the line that saves the memory: it exists.
-  const firstMemory = readme.slice(readme.indexOf("## First memory")).replace(/^sensorium remember.*\n/m, "");
+  // Without the block that saves the memory: it exists.
+  const firstMemory = readme.slice(readme.indexOf("\nsensorium recall") - "```sh".length);
   const env = { DATA_DIR: server.dataDir };
   await runCommands(`${overHttp}${firstMemory}`, reader.folder, { prelude: PATIENT, env });
 });

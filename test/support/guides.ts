@@ -103,10 +103,10 @@ export async function runCommands(
   if (left.length > 0) throw new Error(`the page leaves in the checkout: ${left.join(", ")}`);
 }
 
-/** Whether git ignores this at the top of a checkout. */
+/** Whether git ignores this at the top of a checkout; without git nobody knows. */
 function isIgnored(folder: string, name: string): boolean {
   const path = statSync(join(folder, name)).isDirectory() ? `${name}/` : name;
-  return spawnSync("git", ["check-ignore", "--quiet", "--no-index", path], { cwd: ROOT }).status === 0;
+  return spawnSync("git", ["check-ignore", "--quiet", "--no-index", path], { cwd: ROOT }).status !== 1;
 }
 
 /** In shown output `…` matches any text within a line, and a line `…` any lines. */
