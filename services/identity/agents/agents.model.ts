@@ -41,6 +41,8 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, created_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, created_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, owner_user_id: 1 });
+// A stopped push is rare, and the list of agents that need attention asks for all of them.
+schema.index({ tenant_id: 1, push_stopped: 1, status: 1 });
 // Finds agents to push to, across tenants.
 schema.index({ delivery_mode: 1, _id: 1 });
 
