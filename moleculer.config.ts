@@ -1,7 +1,7 @@
 import { type BrokerOptions, Serializers } from "moleculer";
 import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
-import { betweenNodes } from "./lib/broker/between-nodes.ts";
+import { betweenNodes, moleculerMiddlewares } from "./lib/broker/between-nodes.ts";
 import type { FinishedCalls } from "./lib/broker/finished-calls.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
@@ -37,6 +37,7 @@ export function brokerOptions(
       ...(calls ? [calls.middleware] : []),
       ...(tracing ? [tracing.middleware] : []),
       ...(alone ? [] : [observePeers as never]),
+      ...moleculerMiddlewares(),
     ],
     errorHandler: countRefused,
     validator: new ContractValidator(),

@@ -2,7 +2,9 @@ import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { ConfigError, shortSecrets } from "../config.ts";
 import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
+import { hashApiKey } from "../lib/access/api-key.ts";
 import { FinishedCalls } from "../lib/broker/finished-calls.ts";
+import { isFault } from "../lib/contract/faults.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
 import { selectNames } from "../lib/settings.ts";
 import { brokerOptions } from "../moleculer.config.ts";
@@ -30,6 +32,8 @@ import { StorageUsage } from "../storage/usage/usage.ts";
 import { markStopping, type Node, stopNode } from "./stop-node.ts";
 
 const POLL_MS = 200;
+/** A little less than a check may take (observability/health.ts), so that it says why. */
+const VERIFIED_MS = 1800;
 
 /**
  * Starts a node, prints its address, and stops it on SIGTERM or SIGINT. With `--migrate` only brings the record to this
@@ -149,6 +153,7 @@ async function waitForCore(broker: ServiceBroker, { health, log }: Runtime): Pro
     missing(names).length ? `no node runs ${missing(names).join(", ")}` : null;
   health.add("services", () => reasonOf(CORE_SERVICES));
   health.remark("other_services", () => reasonOf(others));
+  health.add("requests", () => whyNoRequests(broker));
   observeValue(
     "services_missing",
     "Services that no node runs: what needs them is answered with 503",
@@ -160,6 +165,18 @@ async function waitForCore(broker: ServiceBroker, { health, log }: Runtime): Pro
   const absent = missing(others);
   if (absent.length)
     log.warn({ services: absent }, "no node runs these services: what needs them gets 503 until one does");
+}
+
+const NOBODY = hashApiKey("the API key of nobody");
+
+/** Takes the way of a request: to a node that knows its caller, and to the record. Returns what is wrong with it. */
+async function whyNoRequests(broker: ServiceBroker): Promise<string | null> {
+  try {
+    await broker.call("auth.verify_key", { hash: NOBODY }, { timeout: VERIFIED_MS });
+  } catch (err) {
+    if (!isFault(err) || err.type !== "authentication_failed") return "callers cannot be verified";
+  }
+  return null;
 }
 
 async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> {

@@ -32,7 +32,11 @@ const SUITES: Suite[] = [
   { name: "packages", files: /^packages\/(?!integrations\/)/, budgetSeconds: 240 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 480 },
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 720 },
-  { name: "nodes", files: /^test\/(nats|owners|redis|round-trips|two-owners)\./, budgetSeconds: 360 },
+  {
+    name: "nodes",
+    files: /^test\/(breakers|nats|owners|redis|round-trips|two-owners)\./,
+    budgetSeconds: 360,
+  },
   { name: "http", files: /^(test|extensions\/[^/]+\/test)\/http\//, budgetSeconds: 3000 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 2400 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },

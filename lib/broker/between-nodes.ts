@@ -1,7 +1,10 @@
-import type { BrokerOptions } from "moleculer";
+import moleculer, { type BrokerOptions, type Errors, type Middleware, type ServiceBroker } from "moleculer";
 
 /** Options for failing calls between nodes. */
-type FailurePolicy = Pick<BrokerOptions, "retryPolicy" | "circuitBreaker" | "bulkhead">;
+type FailurePolicy = Pick<
+  BrokerOptions,
+  "retryPolicy" | "circuitBreaker" | "bulkhead" | "internalMiddlewares"
+>;
 
 const nameOf = (err: unknown) => (err as { name?: unknown } | null)?.name;
 
@@ -35,16 +38,45 @@ export function betweenNodes(mostInFlight: number, enabled: boolean): FailurePol
       maxDelay: 500,
       check: (err) => nameOf(err) === "RequestRejectedError",
     },
-    // Leaves out a node that sends heartbeats but answers nothing.
+    // Leaves out a node that sends heartbeats but answers nothing. See `moleculerMiddlewares`.
+    internalMiddlewares: false,
     circuitBreaker: {
       enabled,
       threshold: 0.5,
       minRequestCount: 10,
       windowTime: 10,
       halfOpenTime: 2000,
-      check: (err) => nameOf(err) === "RequestTimeoutError",
+      check: (err) => isUnanswered(err as Errors.MoleculerError),
     },
     // Many gateways together may admit more calls than one worker can handle.
     bulkhead: { enabled, concurrency: mostInFlight, maxQueueSize: mostInFlight },
   };
+}
+
+/** Whether the called node did not answer; not that it answered that another one did not. */
+function isUnanswered(err: Errors.MoleculerError & { nodeID?: string }): boolean {
+  const { nodeID = null } = (err.data ?? {}) as { nodeID?: string | null };
+  return nameOf(err) === "RequestTimeoutError" && (err.nodeID === undefined || err.nodeID === nodeID);
+}
+
+/** Of Moleculer, with the little that is used of it. */
+interface Inside {
+  Middlewares: { CircuitBreaker(broker: ServiceBroker): Middleware };
+  ServiceBroker: { INTERNAL_MIDDLEWARES: string[] };
+}
+
+/**
+ * Returns Moleculer's middlewares, the innermost first, in its order but for the circuit breaker. Moleculer has it within the
+ * timeout, so that it sees no call that is not answered, and around a node's own actions: a worker whose calls to others
+ * timed out then refused all calls of the cluster, while it was ready.
+ */
+export function moleculerMiddlewares(): (string | Middleware)[] {
+  const { Middlewares, ServiceBroker } = moleculer as unknown as Inside;
+  const breaker = (broker: ServiceBroker): Middleware => {
+    const { localAction: _, ...ofOthers } = Middlewares.CircuitBreaker(broker);
+    return ofOthers;
+  };
+  return ServiceBroker.INTERNAL_MIDDLEWARES.filter((name) => name !== "CircuitBreaker").flatMap((name) =>
+    name === "Timeout" ? [name, breaker as unknown as Middleware] : [name],
+  );
 }

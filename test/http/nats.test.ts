@@ -122,6 +122,14 @@ await onNodes("a gateway and a worker over NATS", 1, settings, ({ nodes, admin: 
     await settle(async () => (await formats()).every(({ status }) => status !== 503));
   });
 
+  test("a gateway is not ready while requests are not answered, and is again", async () => {
+    const readiness = async () => (await api(nodes.gateway).get(`${nodes.gateway.root}/readyz`)).body;
+    await worker().pause();
+    await settle(async () => (await readiness()).checks.requests === "callers cannot be verified");
+    worker().resume();
+    await settle(async () => (await readiness()).status === "ready");
+  });
+
   test("a worker says whether it is ready, and what it counts", async () => {
     const [, root = ""] = await worker().find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
     const there = { url: root };
