@@ -74,7 +74,7 @@ export const SETTINGS = {
     /^(nats|tls):\/\/[^\s,]+(,(nats|tls):\/\/[^\s,]+)*$/,
     "nats://HOST:PORT, comma-separated if several",
     "NATS server that connects the nodes of one `MONGO_URL`, configured with `max_payload: 12MB`. With credentials: " +
-      "`nats://USER:PASSWORD@HOST:PORT`. Default: none; all services run in this process.",
+      "`nats://USER:PASSWORD@HOST:PORT`. With `tls://`, by TLS only. Default: none; all services run in this process.",
   ),
   REDIS_URL: servers(
     /^rediss?(:\/\/[^\s,]+|\+cluster:\/\/([^\s/?@]*@)?[^\s/?@]+\/?|\+sentinel:\/\/([^\s/?@]*@)?[^\s/?@]+\/[^\s/]+)$/,

@@ -134,7 +134,7 @@ async function shareWindows(url: string, { health, log }: Observability): Promis
         : log.info("Redis is available: rate limits are shared"),
   });
   health.remark("redis", () => (windows.lost ? "not in use: this node counts rate limits alone" : null));
-  observeGauge("limits_shared", "1 while rate limits are counted for all nodes", "by", async () => ({
+  observeGauge("limits_shared", async () => ({
     redis: windows.lost === null ? 1 : 0,
   }));
   return windows;
@@ -154,11 +154,7 @@ async function waitForCore(broker: ServiceBroker, { health, log }: Runtime): Pro
   health.add("services", () => reasonOf(CORE_SERVICES));
   health.remark("other_services", () => reasonOf(others));
   health.add("requests", () => whyNoRequests(broker));
-  observeValue(
-    "services_missing",
-    "Services that no node runs: what needs them is answered with 503",
-    () => missing([...CORE_SERVICES, ...others]).length,
-  );
+  observeValue("services_missing", () => missing([...CORE_SERVICES, ...others]).length);
   if (missing(CORE_SERVICES).length)
     log.warn({ services: missing(CORE_SERVICES) }, "waiting for other nodes");
   await broker.waitForServices(CORE_SERVICES, 0, POLL_MS);

@@ -33,12 +33,25 @@ export class Nats extends Transporters.NATS {
     const user = known.find(({ username }) => username)?.username;
     const pass = known.find(({ password }) => password)?.password;
     const servers = addresses.map(({ host }) => host);
-    super({ servers, user, pass, pingInterval: PING_MS, timeout: CONNECT_MS, reconnectTimeWait: RETRY_MS });
+    // Of itself the client uses TLS if the server offers it, which somebody in between may hide.
+    const tls = addresses.some(({ protocol }) => protocol === "tls:") ? {} : undefined;
+    super({
+      servers,
+      user,
+      pass,
+      tls,
+      pingInterval: PING_MS,
+      timeout: CONNECT_MS,
+      reconnectTimeWait: RETRY_MS,
+    });
     this.#onChange = onChange;
   }
 
   override async connect(): Promise<void> {
-    await super.connect();
+    await super.connect().catch((err: Error & { code?: string }) => {
+      if (err.code !== "SERVER_OPT_NA") throw err;
+      throw new NatsError("NATS offers no TLS, which tls:// in NATS_URL requires.", { cause: err });
+    });
     this.#onChange(true);
     this.#watch(this.client).catch((err) =>
       this.logger.error("The NATS connection cannot be monitored.", err),

@@ -1,4 +1,5 @@
 import type { Service } from "moleculer";
+import type { GaugeName } from "../observability/gauges.ts";
 import { observeGauge } from "../observability/metrics.ts";
 import { isOwner } from "./affinity.ts";
 import { ServiceLoop } from "./loop.ts";
@@ -36,13 +37,11 @@ export class SharedLoop extends ServiceLoop {
  *
  * @param owned what that node owns: the same for gauges that one read answers
  */
-export function observeSharedGauge<Label extends string>(
+export function observeSharedGauge(
   { broker, name: service }: Service,
-  name: string,
-  help: string,
-  label: Label,
+  name: GaugeName,
   read: () => Promise<Record<string, number>>,
-  owned = name,
+  owned: string = name,
 ): void {
-  observeGauge(name, help, label, async () => (isOwner(broker, service, owned) ? read() : {}));
+  observeGauge(name, async () => (isOwner(broker, service, owned) ? read() : {}));
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { GAUGES, type GaugeName, type NamedGauge, type ValueName } from "./gauges.ts";
 
 const registry = new Registry();
 
@@ -118,17 +119,16 @@ export function startProcessMetrics(): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
 }
 
-/** Adds a gauge whose values are read on each scrape: label value → number. */
-export function observeGauge<Label extends string>(
-  name: string,
-  help: string,
-  label: Label,
+/** Adds a gauge whose values are read on each scrape: value of its label → number. */
+export function observeGauge(
+  gauge: GaugeName | NamedGauge,
   read: () => Promise<Record<string, number>>,
 ): void {
+  const { name, help, label = "" } = typeof gauge === "string" ? namedGauge(gauge) : gauge;
   const fullName = `sensorium_${name}`;
   // A node that is restarted in the same process registers its own.
   registry.removeSingleMetric(fullName);
-  new Gauge<Label>({
+  new Gauge({
     name: fullName,
     help,
     labelNames: [label],
@@ -138,15 +138,18 @@ export function observeGauge<Label extends string>(
       const values = await read().catch(() => ({}));
       this.reset();
       for (const [value, count] of Object.entries(values)) {
-        this.set({ [label]: value } as Record<Label, string>, count);
+        this.set({ [label]: value }, count);
       }
     },
   });
 }
 
+const namedGauge = (name: GaugeName): NamedGauge => ({ name, ...GAUGES[name] });
+
 /** Adds a gauge without labels whose value is read on each scrape. */
-export function observeValue(name: string, help: string, read: () => number | Promise<number>): void {
+export function observeValue(name: ValueName, read: () => number | Promise<number>): void {
   const fullName = `sensorium_${name}`;
+  const { help } = GAUGES[name];
   registry.removeSingleMetric(fullName);
   new Gauge({
     ...{ name: fullName, help, registers: [registry] },

@@ -52,17 +52,9 @@ export function observePeers(broker: ServiceBroker): Middleware {
       observeBreakers(broker, inside);
       const busy = async (pick: (calls: Calls) => number) =>
         Object.fromEntries([...calls].map(([action, each]) => [action, pick(each)]));
-      observeGauge("bulkhead_running", "Calls running on this node, by action", "action", () =>
-        busy(({ running }) => running),
-      );
-      observeGauge("bulkhead_waiting", "Calls waiting for others of the same action", "action", () =>
-        busy(({ waiting }) => waiting),
-      );
-      observeValue(
-        "bulkhead_limit",
-        "Calls of an action that may run at once, and as many wait",
-        () => concurrency,
-      );
+      observeGauge("bulkhead_running", () => busy(({ running }) => running));
+      observeGauge("bulkhead_waiting", () => busy(({ waiting }) => waiting));
+      observeValue("bulkhead_limit", () => concurrency);
       // What the bulkhead reports when Moleculer's metrics are on.
       inside.metrics.set = (name, value, { action = "" } = {}) => {
         if (name === RUNNING) callsOf(action).running = value;
@@ -90,34 +82,22 @@ function observeRegistry({ registry }: ServiceBroker, { transit, localBus }: Ins
     if (unexpected) left.delete(node);
     else left.add(node);
   });
-  observeGauge(
-    "peers",
-    "Other nodes that this one has seen and that did not say goodbye, by whether they are there now",
-    "state",
-    async () => {
-      const peers = (registry.nodes.toArray() as RegistryNode[]).filter(({ local }) => !local);
-      const available = peers.filter((node) => node.available).length;
-      const lost = peers.filter((node) => !node.available && !left.has(node)).length;
-      return { available, lost };
-    },
-  );
-  observeValue("peer_calls_in_flight", "Calls to other nodes that wait for an answer", () =>
-    transit ? transit.pendingRequests.size : 0,
-  );
+  observeGauge("peers", async () => {
+    const peers = (registry.nodes.toArray() as RegistryNode[]).filter(({ local }) => !local);
+    const available = peers.filter((node) => node.available).length;
+    const lost = peers.filter((node) => !node.available && !left.has(node)).length;
+    return { available, lost };
+  });
+  observeValue("peer_calls_in_flight", () => (transit ? transit.pendingRequests.size : 0));
 }
 
 function observeBreakers(broker: ServiceBroker, inside: Inside): void {
-  observeGauge(
-    "circuit_breakers",
-    "Actions on other nodes that get no calls (open) or one at a time (half open), because they did not answer",
-    "state",
-    async () => {
-      const states = [...(inside.CircuitBreakerStore?.values() ?? [])].map(({ state }) => state);
-      const open = states.filter((state) => state === "open").length;
-      const closed = states.filter((state) => state === "close").length;
-      return { open, half_open: states.length - open - closed };
-    },
-  );
+  observeGauge("circuit_breakers", async () => {
+    const states = [...(inside.CircuitBreakerStore?.values() ?? [])].map(({ state }) => state);
+    const open = states.filter((state) => state === "open").length;
+    const closed = states.filter((state) => state === "close").length;
+    return { open, half_open: states.length - open - closed };
+  });
   // Other nodes' breakers are not on this bus.
   broker.localBus.on("$circuit-breaker.opened", () => metrics.breakersOpened.inc());
 }
@@ -131,9 +111,7 @@ export function observeNats({ health, log }: { health: Health; log: Log }): (isC
   /** When the connection was lost; null while it holds, undefined before there was one. */
   let lostAt: number | null | undefined;
   const away = () => Math.round((performance.now() - (lostAt ?? 0)) / 1000);
-  observeValue("nats_connected", "1 while this node is connected to NATS, else 0", () =>
-    Number(lostAt === null),
-  );
+  observeValue("nats_connected", () => Number(lostAt === null));
   health.remark("nats", () => {
     if (lostAt === undefined) return "not connected yet";
     return lostAt === null ? null : `not connected for ${away()} s: this node reaches no other`;

@@ -34,13 +34,9 @@ const read = (pick: (queue: FairQueue) => number) => async () =>
 
 observeGauge(
   "resource_waiting",
-  "Units of work waiting for a resource",
-  "resource",
   read(({ waiting }) => waiting),
 );
 observeGauge(
   "resource_in_use",
-  "Units of a resource in use",
-  "resource",
   read(({ inUse }) => inUse),
 );

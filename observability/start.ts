@@ -9,6 +9,7 @@ import { buildVersion } from "../lib/version.ts";
 import type { Store } from "../storage/connection.ts";
 import type { RecordClock } from "../storage/record-clock.ts";
 import { DiskWatch } from "./disk.ts";
+import type { GaugeName } from "./gauges.ts";
 import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
@@ -40,12 +41,8 @@ export async function startObservability(
   await disk.start();
   if (holdsRecord) health.add("disk", () => disk.reason);
   else health.remark("disk", () => disk.reason);
-  observeValue("disk_free_bytes", "Free space on the disk of DATA_DIR", () => disk.freeBytes);
-  observeValue(
-    "disk_min_free_bytes",
-    "Least free space: with less, the embedded store refuses writes",
-    () => disk.minFreeBytes,
-  );
+  observeValue("disk_free_bytes", () => disk.freeBytes);
+  observeValue("disk_min_free_bytes", () => disk.minFreeBytes);
   if (store.driver === "mongodb") observeRecord(store.connection.getClient());
   if (store.clock) observeClock(store.clock, health);
   store.onCommit((writes, seconds) => {
@@ -54,7 +51,7 @@ export async function startObservability(
   });
   const { space } = store;
   if (space)
-    observeGauge("store_bytes", "Size of the embedded store's file", "of", async () => {
+    observeGauge("store_bytes", async () => {
       const { bytes, free } = await space();
       return { rows: bytes - free, free };
     });
@@ -62,10 +59,8 @@ export async function startObservability(
   watchQueue("memory", memory);
   if (store.queue) watchQueue("record", store.queue);
   startProcessMetrics();
-  observeValue("ready", "1 while this node can serve requests, as /readyz says, else 0", async () =>
-    (await health.report()).status === "ready" ? 1 : 0,
-  );
-  observeGauge("build_info", "1, with the version of this node", "version", async () => ({
+  observeValue("ready", async () => ((await health.report()).status === "ready" ? 1 : 0));
+  observeGauge("build_info", async () => ({
     [buildVersion()]: 1,
   }));
   const log = createLog(config);
@@ -91,16 +86,8 @@ const LARGE_MS = 100;
 
 /** Shows how well this node knows the record's time. */
 function observeClock(clock: RecordClock, health: Health): void {
-  observeValue(
-    "clock_offset_seconds",
-    "How far the record's clock is ahead of this machine's",
-    () => clock.offset / 1000,
-  );
-  observeValue(
-    "clock_error_seconds",
-    "How far this node's knowledge of the record's time may be wrong, either way",
-    () => clock.error / 1000,
-  );
+  observeValue("clock_offset_seconds", () => clock.offset / 1000);
+  observeValue("clock_error_seconds", () => clock.error / 1000);
   health.remark("clock", () =>
     clock.error > LARGE_MS
       ? `known to within ${Math.round(clock.error)} ms only: the record answers slowly or not at all`
@@ -142,22 +129,18 @@ async function readHeap(worker: Worker): Promise<HeapInfo | null> {
   return Promise.race([heap, setTimeout(ANSWER_MS, null, { ref: false })]);
 }
 
-function gauge(name: string, help: string, pick: (heap: HeapInfo) => number): void {
-  observeGauge(name, help, "thread", async () => {
+function gauge(name: GaugeName, pick: (heap: HeapInfo) => number): void {
+  observeGauge(name, async () => {
     const sums: Record<string, number> = {};
     for (const [thread, heap] of await heaps()) sums[thread] = (sums[thread] ?? 0) + pick(heap);
     return sums;
   });
 }
 
-gauge("threads", "Threads, by purpose", () => 1);
-gauge("thread_heap_used_bytes", "JavaScript heap in use, by thread", (heap) => heap.used_heap_size);
-gauge("thread_heap_size_bytes", "JavaScript heap reserved, by thread", (heap) => heap.total_heap_size);
-gauge(
-  "thread_external_bytes",
-  "Buffers outside the JavaScript heap, by thread",
-  (heap) => heap.external_memory,
-);
+gauge("threads", () => 1);
+gauge("thread_heap_used_bytes", (heap) => heap.used_heap_size);
+gauge("thread_heap_size_bytes", (heap) => heap.total_heap_size);
+gauge("thread_external_bytes", (heap) => heap.external_memory);
 
 /** Commands that are counted by name; the others count together. */
 const COMMANDS = new Set([
@@ -212,14 +195,10 @@ function observeConnections(client: MongoClient): void {
     metrics.recordNoConnection.inc();
   });
   client.on("connectionCheckedIn", (event) => used.delete(nameOf(event)));
-  observeGauge("record_connections", "Connections to MongoDB, by use", "state", async () => ({
+  observeGauge("record_connections", async () => ({
     used: used.size,
     idle: open.size - used.size,
   }));
-  observeValue(
-    "record_connections_limit",
-    "Most connections to each server of MongoDB",
-    () => client.options.maxPoolSize,
-  );
-  observeValue("record_connections_waiting", "Commands that wait for a connection to MongoDB", () => waiting);
+  observeValue("record_connections_limit", () => client.options.maxPoolSize);
+  observeValue("record_connections_waiting", () => waiting);
 }

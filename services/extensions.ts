@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { TSchema } from "typebox";
 import { type Config, EXTENSION_PLACES, readConfig, SETTINGS } from "../config.ts";
 import { type Setting, selectNames } from "../lib/settings.ts";
+import type { NamedGauge } from "../observability/gauges.ts";
 import type { AnyModel } from "../storage/model.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Runtime, ServiceFactory } from "./runtime.ts";
@@ -21,6 +22,8 @@ export interface Extension {
   models?: readonly AnyModel[];
   /** Environment variables: read them with `valuesOf` (config.ts). */
   settings?: Record<string, Setting<unknown>>;
+  /** What it adds to `/metrics`. */
+  gauges?: readonly NamedGauge[];
   /** What its domains are about, by the first part of their actions. */
   domains?: Record<string, string>;
   /** The preset of MCP tools that its domains belong to, besides `all`. */

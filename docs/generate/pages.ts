@@ -9,6 +9,7 @@ import { helpFor, overview } from "../../packages/client/cli/help.ts";
 import { operations } from "../../services/contracts.ts";
 import { findPresets, makeTools } from "../../services/edge/mcp/tools.ts";
 import { INSTALLED, RUNNING } from "../../services/extensions.ts";
+import { metricsTable } from "./metrics.ts";
 import { COMPONENTS, TAGS } from "./openapi/components.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { Components } from "./openapi/schemas.ts";
@@ -30,6 +31,7 @@ export function referencePages(): Record<string, string> {
     "errors.md": errorsPage(),
     "extensions.md": extensionsPage(),
     "mcp-tools.md": toolsPage(),
+    "metrics.md": metricsPage(),
     "platform-events.md": eventsPage(),
     "settings.md": settingsPage(),
     "webhook-senders.md": sendersPage(),
@@ -53,6 +55,7 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
     row(["[errors](errors.md)", "Every error code, with an example of its details."]),
     row(["[extensions](extensions.md)", "Optional capabilities, each in a separate folder."]),
     row(["[MCP tools](mcp-tools.md)", "The operations that agents can use as tools."]),
+    row(["[metrics](metrics.md)", "What `/metrics` of a node shows, and the alerts that read it."]),
     row(["[platform events](platform-events.md)", "The events that the service publishes."]),
     row(["[command line](cli.md)", "`sensorium` and its commands."]),
     row(["[settings](settings.md)", "The environment variables of the server."]),
@@ -231,6 +234,14 @@ function settingsPage(): string {
   const told =
     "Environment variables of the server, read once at its start. Malformed values and misspelt names are refused.";
   return page("Settings", told, settingsTable());
+}
+
+function metricsPage(): string {
+  return page(
+    "Metrics",
+    "What `GET /metrics` of each node shows Prometheus. [Operate](../guides/operate.md#monitor) says what to watch. A histogram has the\nseries `…_bucket`, `…_count` and `…_sum`. Metrics of what a node does not have, such as Redis or the embedded store, are absent\nor stay 0. The process adds `process_…` and `nodejs_…`.",
+    metricsTable(),
+  );
 }
 
 function fenced(text: string): string {

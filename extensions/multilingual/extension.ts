@@ -11,6 +11,12 @@ const settings = {
   ),
 };
 
+const MEMORY = {
+  name: "embedder_memory_bytes",
+  help: "Memory of the process of the embedder",
+  label: "of",
+};
+
 const folderOf = (config: { DATA_DIR: string; MULTILINGUAL_DIR: string | null }) =>
   config.MULTILINGUAL_DIR ?? join(config.DATA_DIR, "multilingual");
 
@@ -18,6 +24,7 @@ export const extension: Extension = {
   about:
     "Embeds texts of about 100 languages with multilingual-e5-small, in a process that the server starts.",
   settings,
+  gauges: [MEMORY],
   commands: {
     embedder: {
       usage: "embedder add multilingual   installs the embedder of EMBEDDER=multilingual",
@@ -43,9 +50,7 @@ export const extension: Extension = {
           const folder = folderOf({ ...config, ...valuesOf(config, settings) });
           requireEnvironment(folder);
           const encoder = new MultilingualEncoder(folder);
-          observeGauge("embedder_memory_bytes", "Memory of the process of the embedder", "of", async () => ({
-            multilingual: encoder.memory,
-          }));
+          observeGauge(MEMORY, async () => ({ multilingual: encoder.memory }));
           return new QueuedEmbedder(encoder);
         };
         return { embedders: { multilingual } };

@@ -73,9 +73,10 @@ export function guidesSuite(order: string, sort: (pages: string[]) => string[]):
   });
 }
 
-/** With the addresses of the test's own receiver and broker. */
+/** With the addresses of the test's own receiver, second site and broker. */
 async function toThisMachine(text: string, rabbit: TestRabbit | { skipped: string }): Promise<string> {
-  const received = text.replaceAll("8080", String(await freePort()));
+  const [receiver, site] = [await freePort(), await freePort()];
+  const received = text.replaceAll("8080", String(receiver)).replaceAll("3101", String(site));
   if ("skipped" in rabbit) return received;
   return received
     .replace("amqp://guest:guest@127.0.0.1:5672", rabbit.url)

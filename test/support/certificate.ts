@@ -13,7 +13,9 @@ const DAY_MS = 86_400_000;
 /** Encodes a value of ASN.1 in DER. */
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
-  const length = body.length < 0x80 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff];
+  const { length: size } = body;
+  // The shortest form, without which Go refuses it.
+  const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([tag, ...length]), body]);
 }
 

@@ -37,10 +37,8 @@ export const rotationService: ServiceFactory = (runtime) => {
     name: "rotation",
     mixins: [loop.mixin],
     created() {
-      const help =
-        "Rows whose secrets are yet to be encrypted with the active SECRET_KEY, while it is replaced";
       // Only the node that encrypts them knows of any.
-      observeGauge("secrets_to_encrypt", help, "collection", async () => keys.left);
+      observeGauge("secrets_to_encrypt", async () => keys.left);
     },
     actions: {
       read: action(contract.readRotation, (ctx) => read(ctx)),

@@ -111,8 +111,6 @@ function observeUsage(service: Service, tenants: Tenants): void {
     observeSharedGauge(
       service,
       `top_tenants_${kind}`,
-      `${kind} of the ten tenants with most, ${kind === "stored_bytes" ? "now" : "in this hour and the one before"}`,
-      "tenant",
       async () => {
         const used = (await usage()).filter((each) => each[kind] > 0).sort((a, b) => b[kind] - a[kind]);
         return Object.fromEntries(used.slice(0, MOST_SHOWN).map((each) => [each.slug, each[kind]]));
@@ -123,24 +121,12 @@ function observeUsage(service: Service, tenants: Tenants): void {
 
 /** Aggregated: the number of labels per tenant would be unbounded. */
 function observeStorage(service: Service, usage: StorageUsage): void {
-  observeSharedGauge(
-    service,
-    "storage_bytes",
-    "Bytes stored by all tenants, without indexes",
-    "of",
-    async () => ({
-      tenants: (await usage.totals()).used_bytes,
-    }),
-  );
-  observeSharedGauge(
-    service,
-    "tenants_over_quota",
-    "Tenants that have reached their storage quota",
-    "quota",
-    async () => ({
-      storage: (await usage.totals()).full,
-    }),
-  );
+  observeSharedGauge(service, "storage_bytes", async () => ({
+    tenants: (await usage.totals()).used_bytes,
+  }));
+  observeSharedGauge(service, "tenants_over_quota", async () => ({
+    storage: (await usage.totals()).full,
+  }));
 }
 
 function toState({ _id: id, slug, name, status, ...rest }: TenantDoc): TenantState {

@@ -91,12 +91,8 @@ export class SearchNode {
     health.remark("search_index", () =>
       this.#catchUp.missing ? "could not be written: searches may lack the latest changes" : null,
     );
-    observeValue(
-      "search_index_behind",
-      "Tenants' kinds of entries whose latest changes the index did not take and has not fetched since",
-      () => this.#catchUp.missing,
-    );
-    observeGauge("embed_gap", "Search entries without a vector", "of", async () => ({
+    observeValue("search_index_behind", () => this.#catchUp.missing);
+    observeGauge("embed_gap", async () => ({
       all: await this.#ownGap(),
     }));
   }

@@ -45,7 +45,7 @@ export const connectorsService: ServiceFactory = (runtime) => {
       runner = new Runner(runtime, this.broker);
       connectors = new Connectors(runtime, this.broker, (id) => runner.stop(id));
       const states = async () => runner.states();
-      observeGauge("connectors", "Connectors on this node by state", "state", states);
+      observeGauge("connectors", states);
     },
 
     stopped: stop,

@@ -23,17 +23,12 @@ export function observeBacklog(
   now: () => number,
 ): void {
   const backlog = newBacklog(service.broker, deliveries);
-  const observe = (name: string, help: string, read: () => Promise<Record<string, number>>) =>
-    observeSharedGauge(service, name, help, "state", read, "deliveries_pending");
-  observe(
-    "deliveries_pending",
-    "Deliveries that are neither acknowledged nor dead-lettered",
-    async () => (await backlog()).counts,
-  );
-  observe("deliveries_oldest_seconds", "Age of the oldest delivery that waits for its receiver", async () => {
+  observeSharedGauge(service, "deliveries_pending", async () => (await backlog()).counts);
+  const readOldest = async () => {
     const { oldest } = await backlog();
     return { ready: oldest === null ? 0 : Math.max(0, now() - oldest) / 1000 };
-  });
+  };
+  observeSharedGauge(service, "deliveries_oldest_seconds", readOldest, "deliveries_pending");
 }
 
 function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<DeliveryDoc>) {

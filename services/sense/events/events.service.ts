@@ -151,16 +151,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
 }
 
 function observeFanOut(fanOut: FanOut): void {
-  observeValue(
-    "fan_out_queue_events",
-    "Events in this node's memory whose fan-out is waiting or in progress",
-    () => fanOut.load.events,
-  );
-  observeValue("fan_out_queue_bytes", "Size of these events", () => fanOut.load.bytes);
-  observeValue("fan_out_batches", "Batches of events being fanned out", () => fanOut.load.batches);
-  observeValue(
-    "fan_out_spilled_tenants",
-    "Tenants with more events than fit into memory; the rest waits in the record",
-    () => fanOut.load.spilled,
-  );
+  observeValue("fan_out_queue_events", () => fanOut.load.events);
+  observeValue("fan_out_queue_bytes", () => fanOut.load.bytes);
+  observeValue("fan_out_batches", () => fanOut.load.batches);
+  observeValue("fan_out_spilled_tenants", () => fanOut.load.spilled);
 }

@@ -70,12 +70,8 @@ export const pushService: ServiceFactory = (runtime) => {
       broker = this.broker;
       workers = new PushWorkers(runtime, broker);
       const size = async () => ({ push: workers.size });
-      observeGauge("push_targets", "Agents to which this node pushes", "by", size);
-      observeValue(
-        "push_breakers_open",
-        "Agents whose push endpoint could not be reached: only probes are sent",
-        () => workers.unreachable,
-      );
+      observeGauge("push_targets", size);
+      observeValue("push_breakers_open", () => workers.unreachable);
     },
     stopped: stop,
   };
