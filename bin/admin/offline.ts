@@ -9,6 +9,7 @@ import { brokerOptions } from "../../moleculer.config.ts";
 import { Modes } from "../../observability/modes.ts";
 import { startObservability } from "../../observability/start.ts";
 import { toFault } from "../../services/edge/gateway/answer/respond.ts";
+import { requireFormats } from "../../services/edge/gateway/limits/format.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
 import { auditService } from "../../services/identity/audit/audit.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";
@@ -77,6 +78,7 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
         op.access.by === "operator" ? {} : { caller: await operatorIn(broker, tenant, store.now()) };
       const meta = { request_id: newId("req"), ...who };
       try {
+        await requireFormats(broker, op, params);
         return ((await broker.call(op.action, params, { meta })) ?? {}) as Record<string, unknown>;
       } catch (err) {
         const fault = toFault(err);

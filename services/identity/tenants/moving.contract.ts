@@ -135,6 +135,8 @@ export const importTenant = operation({
     "Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active, " +
     "unless rows were refused since it last began. `done`: it was imported from this export already. A tenant that exists otherwise is refused: erase it first.",
   access: operator,
+  // Its rows may be of any format that this version knows.
+  needs: { "*": 1 },
   body: {
     tenant: Moved,
     export_id: Type.String({
