@@ -8,6 +8,7 @@ export interface Locked {
   resolved?: string;
   license?: string;
   link?: boolean;
+  optional?: boolean;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
