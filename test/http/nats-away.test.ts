@@ -94,11 +94,11 @@ await onNodes("a gateway and a whole node without NATS", 1, {}, ({ nodes, admin 
     const listed = [...(await read("reference/metrics.md")).matchAll(/^\| `(sensorium_\w+)`/gm)];
     const names = new Set(listed.map(([, name]) => name as string));
     const shown = [...(await whole.metrics()).matchAll(/^# TYPE (sensorium_\w+) /gm)];
-    // This node has no Redis, and need not use what extensions measure.
+    // This node has no Redis and no embedded store, and need not use what extensions measure.
     const ofExtensions = INSTALLED.flatMap(({ gauges = [] }) =>
       gauges.map(({ name }) => `sensorium_${name}`),
     );
-    const others = ["sensorium_limits_shared", ...ofExtensions];
+    const others = ["sensorium_limits_shared", "sensorium_store_bytes", ...ofExtensions];
     expect(new Set([...shown.map(([, name]) => name), ...others])).toEqual(names);
     const guide = [...(await read("guides/operate.md")).matchAll(/sensorium_[a-z_]*[a-z]/g)];
     const unknown = guide.filter(([name]) => !names.has(name.replace(/_bucket$/, "")));
