@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { MongoBulkWriteError } from "mongodb";
+import { apart } from "../../../lib/queue/work.ts";
 import { pastGroup } from "../../../mixins/queue.ts";
 import { Quiet } from "../../../mixins/quiet.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -77,12 +78,13 @@ export class Ordering {
     for (const group of groups) if (group !== undefined) set.add(group);
     if (asked || set.size === 0) return;
     this.#asked.set(tenant_id, set);
-    void this.#run(tenant_id, set);
+    void apart(() => this.#run(tenant_id, set));
   }
 
   /** Reads the next deliveries of groups, before what settles those that are active is written. */
   async next(tenant_id: string, groups: readonly string[]): Promise<Next> {
-    const { heads } = await this.#findHeads(tenant_id, [...new Set(groups)]);
+    // Not one by one in the turns of the call.
+    const { heads } = await apart(() => this.#findHeads(tenant_id, [...new Set(groups)]));
     return { tenant_id, groups, heads };
   }
 
