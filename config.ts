@@ -1,5 +1,4 @@
 import { checkSignIn } from "./lib/access/sign-in-settings.ts";
-import { nearest } from "./lib/contract/nearest.ts";
 import { RETRY_DELAYS_SECONDS } from "./lib/queue/backoff.ts";
 import {
   ConfigError,
@@ -16,6 +15,7 @@ import {
   type Setting,
   servers,
   text,
+  unknownSetting,
   url,
   web,
 } from "./lib/settings.ts";
@@ -368,17 +368,7 @@ export function readConfig(
   const unknown = Object.keys(env).filter(
     (name) => OURS.test(name) && !Object.hasOwn(settings, name) && !isServiceLink(name, env),
   );
-  const [name] = unknown;
-  if (name !== undefined) {
-    const begin = name.replace(/_.*/, "");
-    const like = nearest(
-      name,
-      Object.keys(settings).filter((each) => each.startsWith(begin)),
-    );
-    throw new ConfigError(
-      `${name} is not a setting.${like?.close ? ` Did you mean ${like.name}?` : ""} Remove it, or see docs/reference/settings.md for the right name.`,
-    );
-  }
+  if (unknown[0] !== undefined) throw unknownSetting(unknown[0], Object.keys(settings));
   const entries = Object.entries(settings).map(([name, setting]) => [
     name,
     readSetting(name, setting, env[name]),

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { compile as compileProxies } from "proxy-addr";
+import { nearest } from "./contract/nearest.ts";
 import { credentialsFault } from "./http/address-credentials.ts";
 
 type Kind =
@@ -64,6 +65,19 @@ export const integers = (fallback: readonly number[], means: string, min: number
 
 /** A setting that cannot be used: the service reports it in one line and does not start. */
 export class ConfigError extends Error {}
+
+/** Returns the error for a variable that looks like a setting and is none. */
+export function unknownSetting(name: string, names: readonly string[]): ConfigError {
+  const begin = name.replace(/_.*/, "");
+  const like = nearest(
+    name,
+    names.filter((each) => each.startsWith(begin)),
+  );
+  const meant = like?.close ? ` Did you mean ${like.name}?` : "";
+  return new ConfigError(
+    `${name} is not a setting.${meant} Remove it, or see docs/reference/settings.md for the right name.`,
+  );
+}
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 

@@ -22,7 +22,7 @@ test("the cluster's Prometheus loads the rules, for the job that they name", () 
 });
 
 /** Runbooks of what no metric shows. */
-const PROCEDURES = ["key-leaked.md"];
+const PROCEDURES = ["database-damaged.md", "key-leaked.md"];
 
 describe("runbooks", () => {
   test("there is one for each alert, under its name", () => {
