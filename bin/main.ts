@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   for (const warning of shortSecrets()) observability.log.error(warning);
   store.onFatal((err) => {
     observability.log.fatal({ err }, "the store failed");
-    process.exit(1);
+    endWith(err);
   });
   const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
   const files = await openBlobs(store, config, MODELS, (err) =>
@@ -216,7 +216,8 @@ function stopOnSignals(node: Node): void {
   });
 }
 
-main().catch((err: unknown) => {
+/** Ends the process; what an operator can act on is one sentence. */
+function endWith(err: unknown): never {
   const kinds = [ConfigError, StoreError, ListenError, SecretError, NatsError];
   const { message, stack } = err as Error;
   const lost = isStoreLost(err) && `The database cannot be reached or written to: ${message}`;
@@ -224,4 +225,6 @@ main().catch((err: unknown) => {
   const expected = kinds.some((kind) => err instanceof kind) && message;
   process.stderr.write(`${expected || lost || damaged || stack}\n`);
   process.exit(1);
-});
+}
+
+main().catch(endWith);

@@ -53,8 +53,10 @@ export function isStoreLost(err: unknown): boolean {
 
 /** Whether an error means that pages of the embedded store are damaged. */
 export function isStoreDamaged(err: unknown): boolean {
-  const { message = "" } = (err ?? {}) as { message?: string };
-  return /^(database disk image is malformed|file is not a database|malformed database schema)/.test(message);
+  const { message = "", cause } = (err ?? {}) as { message?: string; cause?: unknown };
+  const isDamage = /^(database disk image is malformed|file is not a database|malformed database schema)/;
+  // The thread of the store names what ended it as the cause.
+  return isDamage.test(message) || (cause !== undefined && isStoreDamaged(cause));
 }
 
 /** Whether an error is no fault of what was tried: the store or a service is away, or busy. */

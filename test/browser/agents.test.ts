@@ -128,7 +128,7 @@ describe("an agent that needs attention", () => {
     );
     await page.getByText("Replay running: 1 delivered of 1 matching").waitFor();
     await site.button("Cancel replay").click();
-    await page.getByText("Replay cancelled. What it delivered stays.").waitFor();
+    await page.getByText("Replay cancelled. Its deliveries stay.").waitFor();
     await page.getByText("Replay cancelled: 1 delivered").waitFor();
     await site.button("Replay history").waitFor();
     ok(await admin.del(`/agents/${id}`));
