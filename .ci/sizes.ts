@@ -23,16 +23,16 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage|packages/mongoose-sqlite/(?!test/))/.*)${CODE}`,
     ),
-    most: { lines: 87_500, files: 715 },
+    most: { lines: 86_500, files: 703 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 7_500 } },
-  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_500 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 5_200 } },
+  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_000 } },
   {
     name: "tests",
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 89_000 },
+    most: { lines: 88_200 },
   },
 ];
 

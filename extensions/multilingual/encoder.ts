@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { Encoder, Vectors } from "../../connectors/embedders/queued.ts";
 import { MODULE, pythonIn } from "./environment.ts";
 
-/** Ends the process after this long without work: with the model it takes about 120 MB. */
+/** Ends the process after this long without work: with the model it takes about 50 MB. */
 const IDLE_MS = 600_000;
 /** A request takes a second on a slow machine: after this the process hangs. */
 const REQUEST_MS = 60_000;
@@ -81,8 +81,16 @@ export class MultilingualEncoder implements Encoder {
   }
 
   #take(line: string): void {
+    let answer: { vectors?: string; failed?: string };
+    try {
+      answer = JSON.parse(line);
+    } catch {
+      // A library's own words among the answers: the next request has a new process.
+      this.#end(`answered with ${line.slice(0, MOST_NOISE)}`);
+      return;
+    }
+    const { vectors, failed } = answer;
     this.isWarm = true;
-    const { vectors, failed } = JSON.parse(line) as { vectors?: string; failed?: string };
     this.#asked?.resolve(vectors === undefined ? { failed: failed as string } : { vectors: unpack(vectors) });
   }
 

@@ -55,6 +55,7 @@ export async function addEnvironment(folder: string, say: (line: string) => void
       ),
     );
     await rm(folder, { recursive: true, force: true });
+    // It can be moved: the interpreter finds its packages from where it stands.
     await rename(begun, folder);
   } catch (err) {
     await rm(begun, { recursive: true, force: true });
@@ -62,7 +63,6 @@ export async function addEnvironment(folder: string, say: (line: string) => void
   }
 }
 
-/** An environment can be moved: the interpreter finds its packages from where it stands. */
 async function tryModel(folder: string): Promise<void> {
   const trial = run(pythonIn(folder), [MODULE]);
   trial.child.stdin?.on("error", () => {}).end(SAMPLE);
