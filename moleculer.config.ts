@@ -27,7 +27,7 @@ export function brokerOptions(
   return {
     namespace: "sensorium",
     nodeID: identity.node,
-    // What nodes of other versions may expect of this one.
+    // The formats of rows that this node knows, for nodes of other versions.
     metadata: { format: FORMAT },
     transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL, observeNats(observability)),
     serializer: new ExactSerializer(),

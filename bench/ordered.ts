@@ -17,7 +17,7 @@ interface Drained {
   micros: number;
 }
 
-/** What a backlog costs whose events are delivered one after the other by a key. */
+/** The cost of a backlog whose events are delivered one after the other by a key. */
 export const orderedPart: Part = {
   name: "ordered",
   title: "A backlog with an ordering key",

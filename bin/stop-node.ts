@@ -9,7 +9,7 @@ const STALL_MS = 5000;
 const ANSWERS_MS = 2000;
 const LOOK_MS = 100;
 
-/** What runs in this process. */
+/** The parts that run in this process. */
 export interface Node {
   broker: ServiceBroker;
   runtime: Runtime;

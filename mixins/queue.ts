@@ -54,7 +54,7 @@ function callerOf(queue: string): string | undefined {
   return parts.length === 4 ? parts[1] : undefined;
 }
 
-/** Returns where to look on behind a group, of which `key` is: past the key in any case, should it sort elsewhere. */
+/** Returns where to look on behind the group of `key`: past the key in any case, should it sort elsewhere. */
 export const pastGroup = (end: string, key: string) => (end > key ? end : key);
 
 /** Sorts after all of a tenant's positions: `~` follows every character of an id. */

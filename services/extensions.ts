@@ -22,7 +22,7 @@ export interface Extension {
   models?: readonly AnyModel[];
   /** Environment variables: read them with `valuesOf` (config.ts). */
   settings?: Record<string, Setting<unknown>>;
-  /** What it adds to `/metrics`. */
+  /** Metrics that it adds to `/metrics`. */
   gauges?: readonly NamedGauge[];
   /** What its domains are about, by the first part of their actions. */
   domains?: Record<string, string>;

@@ -10,7 +10,7 @@ const IDLE_MS = 600_000;
 /** A request takes a second on a slow machine: after this the process hangs. */
 const REQUEST_MS = 60_000;
 const PAGE_BYTES = 4096;
-/** Of what the process writes to its standard error, for the reason of its end. */
+/** Characters kept of its standard error, for the reason of its end. */
 const MOST_NOISE = 2000;
 
 /** multilingual-e5-small (384 components, 4 bits) in a Python process of an environment (environment.ts), started on demand. */

@@ -32,7 +32,7 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   });
   ajv.addKeyword({ keyword: "x-identifier", modifying: true, errors: false, validate: lowerUuid });
   ajv.addKeyword("x-value");
-  // What a pattern means, in words, for errors.
+  // The meaning of a pattern, in words, for errors.
   ajv.addKeyword("x-expected");
   ajv.addKeyword({
     keyword: LABEL,

@@ -1,4 +1,4 @@
-/** What a program said about where a service is and who it is there. */
+/** The address of a service and the credential for it, as a program gave them. */
 interface Said {
   url?: string;
   apiKey?: string | undefined;

@@ -61,7 +61,7 @@ const add: Command = {
 
 const lossInWords = ({ kind, place, count }: Loss) => `${count} × ${kind}: ${place}`;
 
-/** Above this the service is asked what it takes, before everything is sent in vain. */
+/** Above this the service is asked what it takes, before a document is sent that it would refuse. */
 const LARGE_BYTES = 1_000_000;
 /** Of others the service reads only a part. */
 const PLAIN = new Set(["text/plain", "text/markdown"]);

@@ -6,7 +6,7 @@ import { SqliteClient } from "./client.ts";
 import type { SqliteCollection } from "./collection.ts";
 import type { Document } from "./options.ts";
 
-/** What can be read of a data file: of each collection, and what SQLite finds wrong. */
+/** The readable part of a data file, by collection, and the faults that SQLite finds. */
 export interface Condition {
   problems: string[];
   collections: ({ name: string } & Rows)[];

@@ -16,7 +16,7 @@ export type StorageOf = (name: string) => {
   packed?: readonly PackedField[] | undefined;
 };
 
-/** What `PRAGMA integrity_check` lists at most. */
+/** Faults that `PRAGMA integrity_check` lists at most. */
 const MOST_PROBLEMS = 10;
 /** Row ids never reach it. */
 const END = Number.MAX_SAFE_INTEGER;
@@ -25,7 +25,7 @@ const END = Number.MAX_SAFE_INTEGER;
 type Gap = { from: number; to: number };
 
 /**
- * A data file of which pages may be damaged, as it was when it was opened: read around these, and never written.
+ * A data file with pages that may be damaged, as it was when it was opened: read around these, and never written.
  *
  * @throws Error if it is no database at all
  */

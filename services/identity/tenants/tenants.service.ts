@@ -136,7 +136,7 @@ function toState({ _id: id, slug, name, status, ...rest }: TenantDoc): TenantSta
 
 const orNull = (limit: number) => limit || null;
 
-/** Returns the installation's settings for a caller, and those of its own; disabled ones are null. */
+/** Returns the installation's settings for a caller, and those of its tenant; disabled ones are null. */
 function limitsOf(config: Config, { limits }: Caller, usage: Usage) {
   return {
     storage: toStorage(usage),

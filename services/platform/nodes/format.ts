@@ -8,7 +8,7 @@ const RETRY_AFTER_SECONDS = 60;
 interface RegistryNode {
   id: string;
   available: boolean;
-  /** What `moleculer.config.ts` announces; nothing in versions before formats. */
+  /** The metadata that `moleculer.config.ts` announces; nothing in versions before formats. */
   metadata?: { format?: number };
 }
 

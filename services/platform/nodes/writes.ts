@@ -48,7 +48,7 @@ function nodesChanged({ broker }: Context): void {
   noteAnyWrites();
 }
 
-/** What other nodes tell. */
+/** Messages of other nodes about their writes. */
 export const WRITES_OF_OTHERS = {
   [EVENT]: ({ params: { collections, by }, broker }: Context<Written>) => {
     if (by !== broker.nodeID) for (const collection of collections) noteWrite(collection);
@@ -56,6 +56,6 @@ export const WRITES_OF_OTHERS = {
   "$node.connected": nodesChanged,
   "$node.disconnected": nodesChanged,
   "$services.changed": nodesChanged,
-  // What was sent while the connection was away is lost.
+  // Messages sent while the connection was away are lost.
   "$transporter.connected": event(noteAnyWrites),
 };

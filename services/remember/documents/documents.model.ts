@@ -43,7 +43,7 @@ const documents = tenantSchema({
   /** `deleted`: hidden; the emptied row stays to report since when citations of it are stale. */
   status: t.oneOf([...STATUSES, "deleted"]),
   error: t.nullable(t.text()),
-  /** What the file shows that is not read; absent before it is read. */
+  /** Parts of the file that are not read; absent before it is read. */
   losses: t.optional(t.large(t.texts(t.mixed<Loss[]>()))),
   version_num: t.number(),
   chunk_count: t.number(),

@@ -22,7 +22,7 @@ import { symbolAt, symbolText } from "./symbols.ts";
 const OTHERS = ["header", "footer", "footnotes", "endnotes", "comments"];
 /** Skipped: what was deleted or moved away, and settings with elements named like text. */
 const UNSEEN = new Set(["del", "moveFrom", "tabs", "sectPr", "pPrChange", "rPrChange"]);
-/** Elements that are one object of a page, with a description of its own. */
+/** Elements that are one object of a page, with a separate description. */
 const OBJECTS = new Set(["drawing", "pict", "object"]);
 /** Older drawings, which may have a description. */
 const VML = new Set(["shape", "rect", "roundrect", "oval", "line", "polyline", "group", "image"]);

@@ -16,7 +16,7 @@ const ALSO: Record<string, string> = {
   "iso-8859-8": "windows-1255",
 };
 
-/** What a text of likely words adds to the detector's confidence, which is at most 100. */
+/** Points that a text of likely words adds to the detector's confidence, which is at most 100. */
 const LIKELY_WORDS = 60;
 
 /** Returns the most likely encoding that fits all bytes of a text; undefined if none does. */
@@ -106,11 +106,11 @@ function likelihood(text: string, label: string): number {
 
 const OTHER = /[^\0-\x7f]/;
 /**
- * What is no word: letters that only end words, or never begin one, elsewhere; a capital after a small letter. French has
+ * Signs of a text without words: letters that only end words, or never begin one, elsewhere; a capital after a small letter. French has
  * `œ` before other letters than Polish has `ś`, the same byte.
  */
 const MISPLACED = /^\p{M}|\p{M}{3}|[ςךםןףץ]\p{L}|^[ъыь]|\p{Ll}\p{Lu}|[\uff61-\uff9f]|[œŒ](?:$|[bklmprw])/u;
-/** What is no word in Latin script: letters that are no words alone, many with marks, or hardly any other. */
+/** Signs of a text without words in Latin script: letters that are no words alone, many with marks, or hardly any other. */
 const UNLIKELY =
   /^[^\0-\x7fàáâèéíóúåäöæøő]$|[^\0-\x7f]{3}|^[^\0-\x7f]{2,}$|^[^aeiouyàáâãäåæèéêëìíîïòóôõöøőùúûüűěąęė]{2}$/iu;
 

@@ -7,7 +7,7 @@ export interface Page {
   text: string;
 }
 
-/** What a file shows that is not read, such as pictures without a description. */
+/** Parts of a file that are not read, such as pictures without a description. */
 export interface Loss {
   kind: string;
   place: string;
@@ -19,7 +19,7 @@ const MAX_LOSSES = 100;
 const MAX_KIND = 100;
 const MAX_PLACE = 300;
 
-/** What is doubtful in a text of which nothing is missing. */
+/** Doubts about a text that is read whole. */
 export const GUESSED = "encoding guessed";
 export const OPEN_QUOTE = "quote without an end";
 const DOUBTS: readonly string[] = [GUESSED, OPEN_QUOTE];
@@ -72,7 +72,7 @@ export class Losses {
   }
 }
 
-/** What a reader of a file needs besides its bytes. */
+/** Things that a reader of a file needs besides its bytes. */
 export interface ReadContext {
   charset: string | undefined;
   losses: Losses;

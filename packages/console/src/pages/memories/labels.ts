@@ -9,7 +9,7 @@ interface Titled {
 }
 
 /**
- * Returns a label for each, by id, of which no two are equal as far as they are seen: titles that begin alike are cut
+ * Returns a label for each, by id, no two of them equal as far as they are seen: titles that begin alike are cut
  * before they differ, and equal ones get the end of their ids.
  *
  * @param room in characters
