@@ -208,7 +208,7 @@ describe("nack", () => {
     const receiver = await receiverOf({ agent: { retry_delays_seconds: [1] } });
     const event_id = await ground.publish(receiver.type);
     for (const n of [1, 2, 3, 4]) {
-      const [{ id, attempt_count }] = await pollSome(receiver.api, "");
+      const [{ id, attempt_count }] = await pollSome(receiver.api);
       expect(attempt_count).toBe(1);
       const body = { delivery_ids: [id], attempted: false, reason: `not now ${n}` };
       expect(ok(await receiver.api.post("/delivery/nack", body))).toEqual({ nacked: 1, dead_lettered: 0 });
