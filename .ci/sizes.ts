@@ -23,9 +23,9 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage|packages/mongoose-sqlite/(?!test/))/.*)${CODE}`,
     ),
-    most: { lines: 86_500, files: 703 },
+    most: { lines: 84_500, files: 689 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 5_200 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 7_250 } },
   { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_000 } },
   {
     name: "tests",

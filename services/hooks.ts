@@ -1,5 +1,6 @@
 import type { OtherEmbedders } from "../connectors/embedders/make.ts";
 import type { DocumentConverter } from "./remember/documents/converter.ts";
+import type { DocumentReaders } from "./remember/documents/parsers/page.ts";
 import type { Reranking } from "./remember/search/find.ts";
 import type { ApprovalChannelFactory } from "./work/approvals/channel.ts";
 import type { FileWriters } from "./work/outputs/render/render.ts";
@@ -8,6 +9,8 @@ import type { FileWriters } from "./work/outputs/render/render.ts";
 export interface Hooks {
   /** Reads documents that the core cannot read. */
   documentConverter?: DocumentConverter;
+  /** Reads documents of further types, without another service. */
+  documentReaders?: DocumentReaders;
   /** Computes the vectors of texts, where `EMBEDDER` names it. */
   embedders?: OtherEmbedders;
   /** Orders the best results of a search. */

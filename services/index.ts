@@ -100,7 +100,8 @@ export function hooksOf(runtime: Omit<Runtime, "hooks">): Hooks {
   const given = running.map(({ hooks }): Hooks => hooks?.(runtime) ?? {});
   const approvalChannels = given.flatMap((each) => each.approvalChannels ?? []);
   const embedders = Object.assign({}, ...given.map((each) => each.embedders));
-  return Object.assign({}, ...given, { approvalChannels, embedders });
+  const documentReaders = Object.assign({}, ...given.map((each) => each.documentReaders));
+  return Object.assign({}, ...given, { approvalChannels, documentReaders, embedders });
 }
 
 /**

@@ -8,7 +8,6 @@ import { settle } from "../support/settle.ts";
 import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
-const OFFICE = "application/vnd.openxmlformats-officedocument.";
 const PDF = "application/pdf";
 const ENCRYPTED = "The file is encrypted: upload it without a password.";
 const ZIPPED = "The file was declared as a PDF, but seems to be a ZIP archive.";
@@ -61,9 +60,6 @@ test("an upload is queued, read, cut into chunks and found", async () => {
 });
 
 test.each([
-  ["manual.docx", `${OFFICE}wordprocessingml.document`, null],
-  ["festival.pptx", `${OFFICE}presentationml.presentation`, 1],
-  ["inventory.xlsx", `${OFFICE}spreadsheetml.sheet`, 1],
   ["manual.html", "text/html", null],
   ["depths.csv", "text/csv", null],
   ["depths.json", "application/json", null],

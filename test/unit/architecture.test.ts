@@ -251,6 +251,7 @@ const PUBLIC = [
   // With the hooks.
   ...["approvals", "asked", "assignees"].map((name) => `services/work/approvals/${name}.ts`),
   ...["services/remember/documents/converter.ts", "services/work/outputs/render/read.ts"],
+  ...["page", "table"].map((name) => `services/remember/documents/parsers/${name}.ts`),
 ];
 
 /** Each may import from itself and from those after it. */

@@ -31,7 +31,16 @@ const WORKERS = {
       async leave() {},
     };
     const queue = new Queue(rows, now);
-    const ingest = new Ingest({ documents, queue, blobs, broker, converter: null, seconds: 1, next() {} });
+    const ingest = new Ingest({
+      documents,
+      queue,
+      blobs,
+      broker,
+      converter: null,
+      readers: {},
+      seconds: 1,
+      next() {},
+    });
     const work = async () => {
       const isBegun = await ingest.work();
       await queue.ended();

@@ -36,6 +36,7 @@ const LOOK_MS = 2000;
 export const documentsService: ServiceFactory = ({ store, blobs, config, hooks }) => {
   const { DOCUMENT_MAX_BYTES, DOCUMENT_PARSE_SECONDS: seconds } = config;
   const converter = hooks.documentConverter ?? null;
+  const readers = hooks.documentReaders ?? {};
   const isReadable = (mime_type: string) =>
     converter !== null || MIME_TYPES.some((known) => known === mime_type);
   let broker: ServiceBroker;
@@ -77,7 +78,16 @@ export const documentsService: ServiceFactory = ({ store, blobs, config, hooks }
 
     created() {
       broker = this.broker;
-      ingest = new Ingest({ documents, queue, blobs, broker, converter, seconds, next: () => loop.nudge() });
+      ingest = new Ingest({
+        documents,
+        queue,
+        blobs,
+        broker,
+        converter,
+        readers,
+        seconds,
+        next: () => loop.nudge(),
+      });
     },
 
     async started() {

@@ -13,8 +13,9 @@ import { type DocumentConverter, NotConvertible } from "./converter.ts";
 import type { DocumentChange } from "./documents.contract.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
+import type { DocumentReaders } from "./parsers/page.ts";
 import { isIncomplete } from "./parsers/page.ts";
-import { type Reading, readDocument } from "./reader.ts";
+import { type Reading, type ReadRequest, readDocument } from "./reader.ts";
 
 /** Chunks per call to search: well below the NATS payload limit. */
 const PAGE = 100;
@@ -40,6 +41,8 @@ interface Dependencies {
   blobs: Blobs;
   broker: ServiceBroker;
   converter: DocumentConverter | null;
+  /** Modules of extensions. */
+  readers: DocumentReaders;
   /** Takes the next document on this node. */
   next(): void;
   /** Time limit for reading a document. */
@@ -157,11 +160,11 @@ export class Ingest {
     return this.#readFile(doc, { bytes, mime_type: doc.mime_type });
   }
 
-  async #readFile({ tenant_id }: Queued, file: Parameters<typeof readDocument>[0]): Promise<Reading> {
+  async #readFile({ tenant_id }: Queued, file: Omit<ReadRequest, "readers">): Promise<Reading> {
     const { signal } = this.#ending;
     const limits = { seconds: this.#deps.seconds, megabytes: MEGABYTES };
     const begun = performance.now();
-    const reading = await readDocument(file, signal, limits);
+    const reading = await readDocument({ ...file, readers: this.#deps.readers }, signal, limits);
     noteWork(tenant_id, performance.now() - begun);
     signal.throwIfAborted();
     return reading;

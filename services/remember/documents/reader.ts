@@ -1,11 +1,12 @@
 import { type ThreadEnded, type ThreadLimits, WorkerThread } from "../../../lib/worker-thread.ts";
 import type { Piece } from "./chunks.ts";
-import type { Loss } from "./parsers/page.ts";
+import type { DocumentReaders, Loss } from "./parsers/page.ts";
 
 /** Input of a reading thread. */
 export interface ReadRequest {
   bytes: Uint8Array;
   mime_type: string;
+  readers: DocumentReaders;
 }
 
 /** What is read of a document, and what is not. */

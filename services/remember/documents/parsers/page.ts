@@ -80,6 +80,15 @@ export interface ReadContext {
   readWithin(bytes: Uint8Array, name: string, mime_type?: string): Promise<string>;
 }
 
+/** A module that reads documents, in the thread of each. */
+export interface DocumentReader {
+  /** @throws UnreadableError */
+  read(bytes: Uint8Array, mime_type: string, context: ReadContext): Promise<Page[]>;
+}
+
+/** URLs of such modules by the media types that they read. */
+export type DocumentReaders = Record<string, string>;
+
 /** Losses that an error names. */
 const MOST_NAMED = 5;
 

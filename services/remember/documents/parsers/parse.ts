@@ -2,31 +2,37 @@ import { FILE_TYPES, type FileType, fileTypeOf } from "../../../../lib/http/file
 import { charsetOf, mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { TooMuchText } from "../../../../lib/text/blocks.ts";
 import { htmlText } from "../../../../lib/text/html.ts";
-import { readDocx } from "./docx.ts";
 import { declaredEncoding, decodeText } from "./encoding.ts";
 import { readJson } from "./json.ts";
 import { readMail } from "./mail.ts";
-import { Archive, mainPart, type OfficeFile } from "./office.ts";
-import { Losses, type Page, type ReadContext, tidied, tooMuchText, UnreadableError } from "./page.ts";
+import {
+  type DocumentReader,
+  type DocumentReaders,
+  Losses,
+  type Page,
+  type ReadContext,
+  tidied,
+  tooMuchText,
+  UnreadableError,
+} from "./page.ts";
 import { readPdf } from "./pdf.ts";
-import { readPptx } from "./pptx.ts";
 import { readTable } from "./table.ts";
 import { wideEncoding } from "./wide-text.ts";
-import { readXlsx } from "./xlsx.ts";
 
 interface Type {
   name: string;
   /** The format that its first bytes must show. */
   format: Format;
-  read(bytes: Uint8Array, reading: ReadContext): Page[] | Promise<Page[]>;
+  /** Absent for what another module reads. */
+  read?(bytes: Uint8Array, reading: ReadContext): Page[] | Promise<Page[]>;
 }
 
 /** How files are read (spec: Knowledge documents). */
 const TYPES: Record<FileType, Type> = {
   [FILE_TYPES.pdf]: { name: "a PDF", format: "pdf", read: readPdf },
-  [FILE_TYPES.docx]: office("a Word document", "word/document.xml", readDocx),
-  [FILE_TYPES.pptx]: office("a presentation", "ppt/presentation.xml", readPptx),
-  [FILE_TYPES.xlsx]: office("a workbook", "xl/workbook.xml", readXlsx),
+  [FILE_TYPES.docx]: { name: "a Word document", format: "zip" },
+  [FILE_TYPES.pptx]: { name: "a presentation", format: "zip" },
+  [FILE_TYPES.xlsx]: { name: "a workbook", format: "zip" },
   [FILE_TYPES.html]: { name: "HTML", format: "text", read: readHtml },
   [FILE_TYPES.md]: text("Markdown", (given) => given),
   [FILE_TYPES.txt]: text("text", (given) => given),
@@ -55,6 +61,7 @@ const MAX_WITHIN = 3;
  * Returns the text of a file by page. The content must match the declared type.
  *
  * @param losses gets what is not read
+ * @param readers modules for the types that are not read here
  * @param depth number of files that it is within
  * @throws UnreadableError with the reason
  */
@@ -62,6 +69,7 @@ export async function parseDocument(
   bytes: Uint8Array,
   mime_type: string,
   losses = new Losses(),
+  readers: DocumentReaders = {},
   depth = 0,
 ): Promise<Page[]> {
   const name = mediaTypeOf(mime_type);
@@ -74,11 +82,13 @@ export async function parseDocument(
   const readWithin: ReadContext["readWithin"] = async (inner, filename, given) => {
     if (depth === MAX_WITHIN) throw new UnreadableError("is nested too deeply");
     const type = fileTypeOf(filename) ?? given ?? "application/octet-stream";
-    const pages = await parseDocument(inner, type, losses.within(filename), depth + 1);
+    const pages = await parseDocument(inner, type, losses.within(filename), readers, depth + 1);
     return pages.map(({ text }) => text).join("\n\n");
   };
+  const context = { charset: charsetOf(mime_type), losses, readWithin };
   try {
-    return tidied(await type.read(bytes, { charset: charsetOf(mime_type), losses, readWithin }), losses);
+    const pages = type.read?.(bytes, context) ?? readElsewhere(bytes, name, context, readers[name]);
+    return tidied(await pages, losses);
   } catch (err) {
     throw err instanceof TooMuchText ? tooMuchText() : err;
   }
@@ -86,18 +96,17 @@ export async function parseDocument(
 
 const isFileType = (name: string): name is FileType => Object.hasOwn(TYPES, name);
 
-function office(
-  name: string,
-  usual: string,
-  read: (file: OfficeFile, main: string) => Page[] | Promise<Page[]>,
-): Type {
-  const readBytes = (bytes: Uint8Array, { losses, readWithin }: ReadContext) => {
-    const archive = new Archive(bytes);
-    const main = mainPart(archive, usual);
-    if (!archive.has(main)) throw new UnreadableError(`is not ${name}: it contains no ${main}`);
-    return read({ archive, losses, readEmbedded: readWithin }, main);
-  };
-  return { name, format: "zip", read: readBytes };
+/** Has the module of an extension read a file. */
+async function readElsewhere(
+  bytes: Uint8Array,
+  mime_type: FileType,
+  context: ReadContext,
+  module: string | undefined,
+): Promise<Page[]> {
+  if (!module)
+    throw new UnreadableError(`is ${TYPES[mime_type].name}, which no extension of this server reads`);
+  const { read } = (await import(module)) as DocumentReader;
+  return read(bytes, mime_type, context);
 }
 
 function text(name: string, read: (given: string, losses: Losses) => string): Type {

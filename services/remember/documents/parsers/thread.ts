@@ -5,10 +5,10 @@ import { Losses, UnreadableError } from "./page.ts";
 import { parseDocument } from "./parse.ts";
 
 /** Reads one document in this thread, which then ends. */
-async function read({ bytes, mime_type }: ReadRequest): Promise<Reading> {
+async function read({ bytes, mime_type, readers }: ReadRequest): Promise<Reading> {
   try {
     const losses = new Losses();
-    const pieces = chunkPages(await parseDocument(bytes, mime_type, losses));
+    const pieces = chunkPages(await parseDocument(bytes, mime_type, losses, readers));
     return { pieces, losses: losses.list() };
   } catch (err) {
     // Parsers fail on damaged files with arbitrary errors.

@@ -1,5 +1,8 @@
 import { strToU8, type Zippable, zipSync } from "fflate";
 
+import { Losses } from "../../../services/remember/documents/parsers/page.ts";
+import { parseDocument } from "../../../services/remember/documents/parsers/parse.ts";
+
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 export const DOCX = `${OFFICE}wordprocessingml.document`;
 export const PPTX = `${OFFICE}presentationml.presentation`;
@@ -92,3 +95,9 @@ interface SheetOptions {
   /** Settings before the list of sheets. */
   workbook?: string;
 }
+
+const READER = import.meta.resolve("../read.ts");
+
+/** Parses a document on a server with this extension. */
+export const parseOffice = (bytes: Uint8Array, mime_type: string, losses = new Losses()) =>
+  parseDocument(bytes, mime_type, losses, { [DOCX]: READER, [PPTX]: READER, [XLSX]: READER });

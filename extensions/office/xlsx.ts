@@ -1,10 +1,10 @@
-import { MAX_CHARACTERS, TooMuchText } from "../../../../lib/text/blocks.ts";
+import { MAX_CHARACTERS, TooMuchText } from "../../lib/text/blocks.ts";
+import type { Page } from "../../services/remember/documents/parsers/page.ts";
+import { type Row, renderTable } from "../../services/remember/documents/parsers/table.ts";
 import { CellFormats } from "./cell-format.ts";
 import { readAuthors, readComments } from "./comments.ts";
 import { isOn, listedParts, noteUnread, type OfficeFile, readXml } from "./office.ts";
-import type { Page } from "./page.ts";
 import { readShapes } from "./shapes.ts";
-import { type Row, renderTable } from "./table.ts";
 import { readControls } from "./vml.ts";
 
 /** What a sheet needs of its workbook. */

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { Losses } from "../../services/remember/documents/parsers/page.ts";
-import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
-import { sheetFile, slideShape, XLSX } from "../support/office.ts";
+import { Losses } from "../../../../services/remember/documents/parsers/page.ts";
+import { parseOffice, sheetFile, slideShape, XLSX } from "../office-files.ts";
 
-const read = async (bytes: Uint8Array) =>
-  (await parseDocument(bytes, XLSX)).map(({ text }) => text).join("\f");
+const read = async (bytes: Uint8Array) => (await parseOffice(bytes, XLSX)).map(({ text }) => text).join("\f");
 const escaped = (code: string) => code.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
 
 /** The styles of one format, by its code or its number. */
@@ -132,7 +130,7 @@ test("what is not read of a workbook is listed", async () => {
     ],
     parts: { "xl/ole1.bin": new Uint8Array(2) },
   });
-  await parseDocument(file, XLSX, losses);
+  await parseOffice(file, XLSX, losses);
   expect(losses.list()).toEqual([
     { kind: "formula", place: "S", count: 1 },
     { kind: "picture", place: "S", count: 1 },

@@ -1,4 +1,4 @@
-import { fraction, grouped, inParentheses, plainSigns, root } from "../../../../lib/text/formula.ts";
+import { fraction, grouped, inParentheses, plainSigns, root } from "../../lib/text/formula.ts";
 
 interface Node {
   name: string;

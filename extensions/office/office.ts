@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { type UnzipFileInfo, unzipSync } from "fflate";
 import { Parser } from "htmlparser2";
-import { type Losses, UnreadableError } from "./page.ts";
+import { type Losses, UnreadableError } from "../../services/remember/documents/parsers/page.ts";
 
 /** A reference to another part. */
 export interface Relation {

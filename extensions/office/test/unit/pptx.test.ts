@@ -1,10 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { Losses } from "../../services/remember/documents/parsers/page.ts";
-import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
-import { type OfficeParts, officeFile, PPTX, slideFile, slideShape } from "../support/office.ts";
+import { Losses } from "../../../../services/remember/documents/parsers/page.ts";
+import { type OfficeParts, officeFile, PPTX, parseOffice, slideFile, slideShape } from "../office-files.ts";
 
-const read = async (bytes: Uint8Array) =>
-  (await parseDocument(bytes, PPTX)).map(({ text }) => text).join("\f");
+const read = async (bytes: Uint8Array) => (await parseOffice(bytes, PPTX)).map(({ text }) => text).join("\f");
 
 describe("what a slide shows", () => {
   test.each<[string, string, string]>([
@@ -103,7 +101,7 @@ test("what is not read of a presentation is listed", async () => {
     picture("") +
     picture('<adec:decorative val="1"/>') +
     '<p:pic><p:nvPr><a:videoFile r:link="r8"/></p:nvPr><a:blip r:embed="r9"/></p:pic>';
-  await parseDocument(slideFile(shapes), PPTX, losses);
+  await parseOffice(slideFile(shapes), PPTX, losses);
   expect(losses.list()).toEqual([
     { kind: "embedded object", place: "slide 1", count: 1 },
     { kind: "picture", place: "slide 1", count: 1 },

@@ -1,4 +1,4 @@
-import { Blocks } from "../../../../lib/text/blocks.ts";
+import { Blocks } from "../../lib/text/blocks.ts";
 import { chartShapes, readChart } from "./chart.ts";
 import { readDiagram } from "./diagram.ts";
 import { Alternatives, isOn, type OfficeFile, readAttribute, readRelations, readXml } from "./office.ts";

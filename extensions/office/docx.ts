@@ -1,4 +1,5 @@
-import { Blocks } from "../../../../lib/text/blocks.ts";
+import { Blocks } from "../../lib/text/blocks.ts";
+import { type Page, UnreadableError } from "../../services/remember/documents/parsers/page.ts";
 import { chartShapes, readChart } from "./chart.ts";
 import { readDiagram } from "./diagram.ts";
 import { FormFields } from "./docx-forms.ts";
@@ -14,7 +15,6 @@ import {
   readXml,
 } from "./office.ts";
 import { Formula } from "./omml.ts";
-import { type Page, UnreadableError } from "./page.ts";
 import { describe, readShapes } from "./shapes.ts";
 import { symbolAt, symbolText } from "./symbols.ts";
 

@@ -1,4 +1,4 @@
-import { markdownTable } from "../../../../lib/text/blocks.ts";
+import { markdownTable } from "../../lib/text/blocks.ts";
 import { numberFormat } from "./cell-format.ts";
 import { type OfficeFile, readRelations, readXml } from "./office.ts";
 

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { strToU8 } from "fflate";
-import { Losses } from "../../services/remember/documents/parsers/page.ts";
-import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
-import { DOCX, wordFile, wordParagraph, wordRun } from "../support/office.ts";
+import { Losses } from "../../../../services/remember/documents/parsers/page.ts";
+import { DOCX, parseOffice, wordFile, wordParagraph, wordRun } from "../office-files.ts";
 
-const read = async (bytes: Uint8Array) =>
-  (await parseDocument(bytes, DOCX)).map(({ text }) => text).join("\f");
+const read = async (bytes: Uint8Array) => (await parseOffice(bytes, DOCX)).map(({ text }) => text).join("\f");
 const p = wordParagraph;
 const field = (settings: string, result = "") =>
   `<w:r><w:fldChar w:fldCharType="begin"><w:ffData>${settings}</w:ffData></w:fldChar></w:r><w:r><w:instrText> FORM </w:instrText></w:r>` +
@@ -150,7 +148,7 @@ describe("what is not read of a Word document", () => {
         "word/new.xml": "<new/>",
       },
     );
-    await parseDocument(file, DOCX, losses);
+    await parseOffice(file, DOCX, losses);
     expect(losses.list()).toEqual([
       { kind: "part newKind", place: "text", count: 1 },
       { kind: "chunk", place: "text", count: 1 },

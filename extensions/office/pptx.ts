@@ -1,6 +1,6 @@
+import type { Page } from "../../services/remember/documents/parsers/page.ts";
 import { readAuthors, readComments } from "./comments.ts";
 import { listedParts, noteUnread, type OfficeFile, readRelations } from "./office.ts";
-import type { Page } from "./page.ts";
 import { readShapes } from "./shapes.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { defined } from "../../../../lib/defined.ts";
+import { defined } from "../../lib/defined.ts";
 import { isOn, readAttribute, readXml } from "./office.ts";
 
 /** What a paragraph's or run's style says about its text. */
