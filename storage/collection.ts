@@ -3,20 +3,25 @@ import { afterPlace, fromCursor, pageOf } from "../lib/contract/cursor.ts";
 import type { Waiting } from "../lib/queue/fair-queue.ts";
 import { ALLOWANCE, answerTooLarge, countRead, inTurn, spend } from "../lib/queue/work.ts";
 import { wrote } from "./activity.ts";
-import type { CollectionOptions } from "./collection-options.ts";
-import { ownerOf, PastFront } from "./front.ts";
-import type { Row, TenantDocument } from "./model.ts";
-import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
-import { connectedBy, readOnly, requireTenants, scoped } from "./scoped.ts";
-import { type Growth, roughSize } from "./usage/growth.ts";
 import {
+  type CollectionOptions,
+  connectedBy,
   type EachOptions,
+  ownerOf,
   type PageAfter,
+  PastFront,
   readEach,
+  readOnly,
   readWithin,
+  requireTenants,
+  scoped,
+  slicesOf,
   type Within,
   type WithinOptions,
-} from "./within.ts";
+} from "./commands.ts";
+import type { Row, TenantDocument } from "./model.ts";
+import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
+import { type Growth, roughSize } from "./usage/growth.ts";
 import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
 
 export type { Row, TenantDocument } from "./model.ts";
@@ -46,7 +51,7 @@ export class TenantCollection<T extends TenantDocument> {
   readonly #past: PastFront<T>;
 
   constructor(native: Collection<Row>, options: CollectionOptions = {}, isReserved = false) {
-    const { growth, queue = null, blobs, large = [], front } = options;
+    const { growth, queue = null, blobs, large = [], place } = options;
     this.#rows = native;
     this.name = native.collectionName;
     this.#connected = connectedBy(queue, isReserved);
@@ -55,7 +60,7 @@ export class TenantCollection<T extends TenantDocument> {
     this.#growth = growth;
     this.#blobs = blobs;
     this.#large = large;
-    this.#past = new PastFront(() => wrote(this.name), front as never);
+    this.#past = new PastFront(() => wrote(this.name), place);
   }
 
   /** Writes documents, or what filters select, of a tenant. */
@@ -102,10 +107,7 @@ export class TenantCollection<T extends TenantDocument> {
     if (!brief) throw new Error(`a read of several rows needs a limit for ${this.#large.join(", ")}`);
   }
 
-  /**
-   * Returns the first documents that match and whose sizes add up to no more than `bytes`, the very first always; only
-   * they are read.
-   */
+  /** Returns and reads only the first documents that match, up to `bytes` in all, and always the very first. */
   async findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
     const found = await this.#read(tenant_id, filter, (own) =>
       readWithin<T>(this.#rows as never, own as never, options),
@@ -342,11 +344,7 @@ export class TenantCollection<T extends TenantDocument> {
       );
     if ("_id" in filter) return [filter];
     if ((await this.#past.read(tenant_id, filter, () => ids(SLICE + 1))).length <= SLICE) return [filter];
-    const rows = await ids(0);
-    const slices: Where<T>[] = [];
-    for (let at = 0; at < rows.length; at += SLICE)
-      slices.push({ ...filter, _id: { $in: rows.slice(at, at + SLICE).map(({ _id }) => _id) } });
-    return slices;
+    return slicesOf(filter, await ids(0), SLICE);
   }
 
   /** Sends many writes in one round trip, in no order; each includes its tenant in its filter or document. */

@@ -1,5 +1,6 @@
 import type { Collection, IndexDescription } from "mongodb";
-import mongoose, { type Connection } from "mongoose";
+import type { Connection } from "mongoose";
+import mongoose from "mongoose";
 import {
   DamagedFile,
   DirectoryInUse,
@@ -13,10 +14,9 @@ import { FairQueue } from "../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../lib/queue/tick-end.ts";
 import { spend } from "../lib/queue/work.ts";
 import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
-import type { CollectionOptions, Dropped } from "./collection-options.ts";
+import type { CollectionOptions, Dropped, Front, FrontPlace } from "./commands.ts";
 import { DATABASE, RECOVERY, requireWhole } from "./data-directory.ts";
 import { readFormat, unknownFormat } from "./format.ts";
-import type { Front } from "./front.ts";
 import { IndexBuilds } from "./index-builds.ts";
 import { largeFields, type Model, packedFields } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
@@ -230,7 +230,12 @@ function modelsOf(
   const growth = new Growth();
   // The embedded store has no connections.
   const queue = queueFor(connection.getClient().options?.maxPoolSize);
-  const fronts = new Map<string, Front>();
+  const places = new Map<string, FrontPlace>();
+  const placeOf = (name: string): FrontPlace => {
+    const place = places.get(name) ?? {};
+    places.set(name, place);
+    return place;
+  };
   return {
     connection,
     queue,
@@ -248,7 +253,7 @@ function modelsOf(
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);
       if (indexes.length > 0) builds.add(() => native.createIndexes(indexes));
       const options: CollectionOptions = {
-        ...{ growth, queue, large: largeFields(schema as never), front: () => fronts.get(name) },
+        ...{ growth, queue, large: largeFields(schema as never), place: placeOf(name) },
         ...(blobs && {
           blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
         }),
@@ -256,7 +261,7 @@ function modelsOf(
       return new TenantCollection<T>(native, options);
     },
     behind<T extends TenantDocument>({ name, schema }: Omit<Model<T>, "erasure" | "move">, front: Front<T>) {
-      fronts.set(name, front as unknown as Front);
+      placeOf(name).front = front as unknown as Front;
       const options = { growth, queue, large: largeFields(schema as never) };
       return new TenantCollection<T>(database.collection<Row>(name), options);
     },

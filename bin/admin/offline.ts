@@ -9,7 +9,7 @@ import { brokerOptions } from "../../moleculer.config.ts";
 import { Modes } from "../../observability/modes.ts";
 import { startObservability } from "../../observability/start.ts";
 import { toFault } from "../../services/edge/gateway/answer/respond.ts";
-import { requireFormats } from "../../services/edge/gateway/limits/format.ts";
+import { requireFormats } from "../../services/edge/gateway/limits.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
 import { auditService } from "../../services/identity/audit/audit.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";

@@ -2,7 +2,7 @@ import type { Operation } from "../../lib/contract/contract.ts";
 import type { FaultCode } from "../../lib/contract/faults.ts";
 import type { JsonSchema } from "../../lib/contract/json-schema.ts";
 import { nameOf } from "../../packages/client/generate/operations.ts";
-import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
+import { VERSION_PREFIX } from "../../services/edge/gateway/router.ts";
 import { codesOf } from "./openapi/errors.ts";
 import type { Components } from "./openapi/schemas.ts";
 import { code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";

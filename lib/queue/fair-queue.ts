@@ -11,6 +11,20 @@ export function shareOf(caller: Identity): Share {
   return { tenant_id: caller.tenant_id, caller: callerId(caller) };
 }
 
+/**
+ * Returns the owner of a request's share of resources. Without a token it is the address: all of those share like one
+ * tenant.
+ */
+export function requestShare({
+  caller,
+  ctx,
+}: {
+  caller: Identity | null;
+  ctx: { meta: { ip?: string } };
+}): Share {
+  return caller ? shareOf(caller) : { tenant_id: "", caller: ctx.meta.ip ?? "" };
+}
+
 export interface FairQueueOptions {
   /** Units in use at once. A task that costs more runs alone. */
   capacity: number;

@@ -23,7 +23,7 @@ const DELIVERIES = "services/sense/deliveries";
 const CALLERS = "services/identity/auth/callers.ts";
 const CODES = "services/identity/devices/codes.ts";
 const CLI = "packages/client/cli";
-const GUARD = "services/edge/gateway/limits/guard.ts";
+const GUARD = "services/edge/gateway/limits.ts";
 
 const ALL: Fault[] = [
   // Scopes and who may call.
@@ -223,14 +223,14 @@ const ALL: Fault[] = [
   ),
   fault(
     "a caller is trusted for a minute",
-    "services/edge/gateway/access/caller-cache.ts",
+    "services/edge/gateway/access/access.ts",
     "const TRUSTED_MS = 4500;",
     "const TRUSTED_MS = 60_000;",
     "unit/caller-cache",
   ),
   fault(
     "open requests of a refused caller go on",
-    "services/edge/gateway/access/caller-cache.ts",
+    "services/edge/gateway/access/access.ts",
     "for (const refuse of entry.open) refuse(fault);",
     "",
     "unit/caller-cache",
@@ -281,7 +281,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "the callers of a tenant have its limit each",
-    "services/edge/gateway/limits/limits.ts",
+    "services/edge/gateway/limits.ts",
     "limits.push({ key: tenant, max: perTenant })",
     "limits.push({ key: tenant + callerId(caller), max: perTenant })",
     "unit/edge-parts",
@@ -1082,14 +1082,14 @@ const ALL: Fault[] = [
   ),
   fault(
     "what was read of ready deliveries while others changed them is trusted",
-    "storage/front.ts",
+    "storage/commands.ts",
     "      for (const rows of owned) front?.changed(...rows);\n      this.#wrote();",
     "      this.#wrote();",
     "unit/ready-deliveries",
   ),
   fault(
     "leases in memory are not written before others look for them",
-    "storage/front.ts",
+    "storage/commands.ts",
     "return flushing ? flushing.then(read) : read();",
     "return read();",
     "unit/ready-deliveries",

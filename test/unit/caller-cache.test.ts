@@ -4,7 +4,7 @@ import type { ServiceBroker } from "moleculer";
 import { hashApiKey } from "../../lib/access/api-key.ts";
 import type { Caller } from "../../lib/access/caller.ts";
 import { Fault } from "../../lib/contract/faults.ts";
-import { CallerCache } from "../../services/edge/gateway/access/caller-cache.ts";
+import { CallerCache } from "../../services/edge/gateway/access/access.ts";
 
 const TOKEN = "Bearer aaa.bbb.ccc";
 const KEY = `ak_live_${"k".repeat(32)}`;

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { BlockList } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { clientAddress } from "../../services/edge/gateway/access/client-address.ts";
+import { clientAddress } from "../../services/edge/gateway/router.ts";
 import { ALL_SETTINGS, readAllSettings } from "../../services/extensions.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

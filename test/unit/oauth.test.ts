@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
-import { originFor } from "../../services/edge/gateway/paths.ts";
+import { originFor } from "../../services/edge/gateway/router.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
 import { Grants } from "../../services/identity/oauth/grants.ts";
 import { classify, isRedirectUri, isRegistered, placeOf } from "../../services/identity/oauth/redirects.ts";

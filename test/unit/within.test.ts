@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { readEach } from "../../storage/within.ts";
+import { readEach } from "../../storage/commands.ts";
 
 test("absent rows are read in few batches", async () => {
   let reads = 0;

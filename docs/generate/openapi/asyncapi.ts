@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { PLATFORM_EVENTS, PLATFORM_SOURCE } from "../../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
-import { VERSION_PREFIX } from "../../../services/edge/gateway/paths.ts";
+import { VERSION_PREFIX } from "../../../services/edge/gateway/router.ts";
 import { RUNNING } from "../../../services/extensions.ts";
 import { DocumentChange } from "../../../services/remember/documents/documents.contract.ts";
 import { MemoryChange, MemoryCitation } from "../../../services/remember/memories/events.contract.ts";

@@ -3,7 +3,7 @@ import { honoursKey, type Operation } from "../../../lib/contract/contract.ts";
 import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { closed } from "../../../lib/contract/known-keys.ts";
 import { FORM } from "../../../services/edge/gateway/access/oauth.ts";
-import { VERSION_PREFIX } from "../../../services/edge/gateway/paths.ts";
+import { VERSION_PREFIX } from "../../../services/edge/gateway/router.ts";
 import { COMPONENTS, INFO, TAGS } from "./components.ts";
 import { ErrorResponses, headers, isOpen } from "./errors.ts";
 import { Components, exampleOf } from "./schemas.ts";

@@ -1,26 +1,26 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
+import { Type } from "typebox";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import { cookieName, cookieValue } from "../../../lib/access/session-cookie.ts";
+import type { Operation } from "../../../lib/contract/contract.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { compileQueryCheck } from "../../../lib/contract/validator.ts";
+import { oncePer } from "../../../lib/once-per.ts";
+import { requestShare } from "../../../lib/queue/fair-queue.ts";
 import { endWrite } from "../../../storage/blobs/blobs.ts";
+import type { Runtime } from "../../runtime.ts";
 import { isRefusedInBand, requireAccess } from "./access/access.ts";
+import { isTokenRequest, readForm, readTokenRequest } from "./access/oauth.ts";
 import { idempotencyKey, once } from "./answer/idempotency.ts";
 import { afterCall, errorAnswer, JSON_TYPE } from "./answer/respond.ts";
-import { discardBody } from "./body/body.ts";
-import { maxBodyOf } from "./body/budget.ts";
-import { readParams } from "./body/params.ts";
-import type { GatewayContext } from "./gateway-context.ts";
-import {
-  type Answer,
-  type HttpExchange,
-  type NestedRequest,
-  RootCall,
-  requestShare,
-} from "./http-exchange.ts";
-import { requireFormats } from "./limits/format.ts";
-import type { Leave } from "./limits/overload.ts";
-import { requireQuota, requireSpace, requireWrites } from "./limits/storage-limits.ts";
-import { originFor } from "./paths.ts";
+import { discardBody, maxBodyOf, readJson, readUncompressed, requireNoFields } from "./body/body.ts";
+import { readByReference } from "./body/by-reference.ts";
+import { readCloudEvents } from "./body/cloudevents.ts";
+import { type GatewayContext, rootCall } from "./gateway-context.ts";
+import type { Answer, GatewayRequest, HttpExchange, NestedRequest } from "./http-exchange.ts";
+import { type Leave, requireFormats, requireQuota, requireSpace, requireWrites } from "./limits.ts";
+import { headerText, originFor } from "./router.ts";
 import { whileWanted } from "./streams/long-poll.ts";
 
 /**
@@ -69,7 +69,7 @@ async function carryOut(edge: GatewayContext, exchange: HttpExchange): Promise<A
 async function answered(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
   const { op, caller } = exchange;
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
-  const key = idempotencyKey(exchange);
+  const key = op.method === "GET" ? null : idempotencyKey(exchange);
   if (key === null) return answerTo(edge, exchange);
   return once(exchange, key, edge, () => answerTo(edge, exchange));
 }
@@ -112,7 +112,7 @@ function exchangeWithin(edge: GatewayContext, outer: HttpExchange, request: Nest
   const { op, path, query } = request;
   const { res, allowance } = outer;
   const req = requestWithin(outer.req, request);
-  const ctx = new RootCall(edge.broker, meta);
+  const ctx = rootCall(edge.broker, meta);
   return { op, path, query, req, res, ctx, request_id, started: outer.started, caller, allowance };
 }
 
@@ -127,4 +127,92 @@ function requestWithin({ headers }: IncomingMessage, { op, url, headers: own, bo
     headers: { authorization, cookie, ...length, ...own },
     complete: true,
   }) as unknown as IncomingMessage;
+}
+
+const queryCheckOf = oncePer(({ query = {} }: Operation) =>
+  compileQueryCheck(Type.Partial(Type.Object(query))),
+);
+
+/** Query parameters by their names without case, separators and the brackets that some clients write for arrays. */
+const plainNamesOf = oncePer(
+  ({ query = {} }: Operation) => new Map(Object.keys(query).map((name) => [plainName(name), name])),
+);
+
+function plainName(name: string): string {
+  return name
+    .replace(/\[[^\]]*\]$/, "")
+    .replace(/[-_]/g, "")
+    .toLowerCase();
+}
+
+/** Refuses another spelling of a parameter: ignored, it would widen the answer. @throws Fault validation_failed */
+function requireSpelling(op: Operation, given: string[]): void {
+  for (const field of given) {
+    const expected = plainNamesOf(op).get(plainName(field));
+    if (expected === undefined || expected === field || op.query?.[field]) continue;
+    const isArray = field.endsWith("]");
+    const message = `${field} is not a query parameter. Did you mean ${expected}${isArray ? ", repeated for several values" : ""}?`;
+    throw new Fault("validation_failed", message, { field, expected });
+  }
+}
+
+/** Parameters whose empty value is one: no project; the end of a list, which must not become its beginning. */
+const MEANT_EMPTY = new Set(["project_id", "cursor"]);
+
+/** Whether a form's field that was left empty is no filter. */
+function isLeftEmpty({ query = {} }: Operation, name: string, value: unknown): boolean {
+  return (
+    value === "" &&
+    (query[name] as { type?: unknown } | undefined)?.type === "string" &&
+    !MEANT_EMPTY.has(name)
+  );
+}
+
+/** Converts the query to the contract's types: "10" becomes 10. Throws a fault on a mismatch. */
+function readQuery({ op, query }: HttpExchange): Record<string, unknown> {
+  if (!op.query) return {};
+  requireSpelling(op, Object.keys(query));
+  const known = Object.keys(op.query).filter(
+    (name) => query[name] !== undefined && !isLeftEmpty(op, name, query[name]),
+  );
+  if (known.length === 0) return {};
+  const values = Object.fromEntries(known.map((name) => [name, query[name]]));
+  const fault = queryCheckOf(op)(values);
+  if (fault) throw fault;
+  return values;
+}
+
+/** Merges path, query and body for the action. The path wins, so a body cannot name another id. */
+export async function readParams(exchange: HttpExchange, runtime: Pick<Runtime, "blobs" | "config">) {
+  const { op, path } = exchange;
+  const query = readQuery(exchange);
+  if (!op.body) {
+    if (op.method !== "GET") await requireNoFields(exchange);
+    return { ...query, ...path };
+  }
+  const body = await readBody(exchange, runtime);
+  return op.url.includes("{") || op.query ? { ...query, ...body, ...path } : body;
+}
+
+function readBody(
+  exchange: HttpExchange,
+  { blobs, config }: Pick<Runtime, "blobs" | "config">,
+): Promise<Record<string, unknown>> {
+  const { op, caller } = exchange;
+  // Only callers with a tenant may send stored fields.
+  if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
+  const consumes = op.consumes ?? "json";
+  if (consumes === "json")
+    return isTokenRequest(op, exchange.req) ? readTokenRequest(exchange) : readJson(exchange);
+  if (consumes === "form") return readForm(exchange);
+  if (consumes === "raw") return readDelivery(exchange);
+  return readCloudEvents(exchange, config.EVENT_MAX_BYTES);
+}
+
+/** Reads the body, uncompressed as senders sign it, and the headers, both as text: nodes use JSON, which would encode bytes as lists of numbers. */
+async function readDelivery({ op, req }: HttpExchange): Promise<Record<string, unknown>> {
+  const raw = await readUncompressed(req, maxBodyOf(op));
+  const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);
+  const target = (req as GatewayRequest).originalUrl;
+  return { raw: raw.toString("base64"), headers: Object.fromEntries(headers), ...(target && { target }) };
 }

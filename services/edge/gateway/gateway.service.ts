@@ -11,6 +11,7 @@ import type {
 import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
+import { requestShare } from "../../../lib/queue/fair-queue.ts";
 import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { exposition } from "../../../observability/metrics.ts";
 import { operations } from "../../contracts.ts";
@@ -18,27 +19,25 @@ import { INSTALLED, RUNNING } from "../../extensions.ts";
 import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import { idempotent, type Runtime, type ServiceFactory, unchecked } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
-import { CallerCache } from "./access/caller-cache.ts";
+import { CallerCache } from "./access/access.ts";
 import { sendInParts } from "./answer/in-parts.ts";
 import { Output } from "./answer/output.ts";
 import { edgeHeaders } from "./answer/respond.ts";
-import { readParams } from "./body/params.ts";
-import { callAction, callNested } from "./call-action.ts";
-import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
-import { authenticate, authorize, beforeCall, onError, rootCallOptions } from "./hooks.ts";
+import { callAction, callNested, readParams } from "./call-action.ts";
 import {
-  type GatewayRequest,
-  type Host,
-  type HttpExchange,
-  requestShare,
-  type StreamHandler,
-  type StreamService,
-} from "./http-exchange.ts";
-import { docsPage } from "./pages/docs.ts";
+  authenticate,
+  authorize,
+  beforeCall,
+  GatewayContext,
+  type GatewayDeps,
+  onError,
+  rootCallOptions,
+} from "./gateway-context.ts";
+import type { GatewayRequest, Host, HttpExchange, StreamHandler, StreamService } from "./http-exchange.ts";
+import { consoleFiles } from "./pages/console.ts";
+import { docsFiles, docsPage } from "./pages/docs.ts";
 import { LLMS_TEXT } from "./pages/llms.ts";
-import { VERSION_PREFIX } from "./paths.ts";
-import { Router } from "./router.ts";
-import { bindAliases, type RoutedAlias, type RouteHooks, routesOf } from "./routes.ts";
+import { Router, VERSION_PREFIX } from "./router.ts";
 import { HttpServer } from "./server.ts";
 import { streamEvents } from "./streams/events.ts";
 import { streamLive } from "./streams/live.ts";
@@ -98,7 +97,7 @@ function protocolsOf(edge: GatewayContext, served: readonly Operation[]): Record
 }
 
 /**
- * The gateway: moleculer-web with routes from the contracts and hooks in hooks.ts. It replaces `resolveAlias` by a tree
+ * The gateway: moleculer-web with routes from the contracts and hooks in gateway-context.ts. It replaces `resolveAlias` by a tree
  * look-up, `routeHandler` for its cost, and `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
  */
 export function gateway(
@@ -270,3 +269,70 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
     this.sendError(req, res, err);
   },
 };
+
+/** An alias of moleculer-web, bound to its operation. */
+interface RoutedAlias {
+  method: string;
+  fullPath: string;
+  op: Operation;
+}
+
+/** Settings common to all operations. The gateway reads bodies itself, once the caller is known. */
+const COMMON = {
+  authentication: true,
+  authorization: true,
+  bodyParsers: false,
+  mappingPolicy: "restrict",
+  mergeParams: false,
+  logging: false,
+};
+
+type Handler = (req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void;
+
+/** What a route runs of the gateway. moleculer-web calls these on the service. */
+interface RouteHooks {
+  onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest, res: unknown, alias: RoutedAlias) => void;
+  /** The alias of every operation: it reads the body, calls the action by name and sends the answer. */
+  answer: Handler;
+}
+
+/** Builds the routes of moleculer-web: an alias for each operation, and the files of the pages. */
+function routesOf(operations: readonly Operation[], { onBeforeCall, answer }: RouteHooks) {
+  const aliasesOf = (isRoot: boolean) =>
+    Object.fromEntries(
+      operations.filter(({ root = false }) => root === isRoot).map((op) => [aliasOf(op), answer]),
+    );
+  const files = { bodyParsers: false, mappingPolicy: "restrict", logging: false };
+  return [
+    { ...COMMON, name: "api", path: VERSION_PREFIX, aliases: aliasesOf(false), onBeforeCall },
+    { ...files, name: "docs", path: "/docs", use: [nameRequest, docsFiles] },
+    // Before the operations at the root: the first route with a matching prefix gets unmatched paths.
+    { ...files, name: "console", path: "/", use: [nameRequest, consoleFiles(operations)] },
+    { ...COMMON, name: "root", path: "/", aliases: aliasesOf(true), onBeforeCall },
+  ];
+}
+
+/** Responses with files carry the request's id too. */
+function nameRequest({ $exchange }: GatewayRequest, res: ServerResponse, next: () => void) {
+  res.setHeader("X-Request-Id", $exchange.request_id);
+  next();
+}
+
+/** Converts `POST /agents/{id}/interests:test` to `POST /agents/:id/interests\:test`. */
+function aliasOf({ method, url }: Operation): string {
+  return `${method} ${url.replaceAll(":", "\\:").replace(/\{(\w+)\}/g, ":$1")}`;
+}
+
+/** Binds each alias to its operation. */
+function bindAliases(aliases: RoutedAlias[], operations: readonly Operation[]): Map<Operation, RoutedAlias> {
+  const byPath = new Map(aliases.map((alias) => [`${alias.method} ${alias.fullPath}`, alias]));
+  return new Map(
+    operations.map((op) => {
+      const [method, path] = aliasOf(op).split(" ") as [string, string];
+      const alias = byPath.get(`${method} ${op.root ? path : VERSION_PREFIX + path}`) as RoutedAlias;
+      const name = `${op.method} ${op.url}`;
+      // moleculer-web formats the alias of each request, in colours, for a log line that may be disabled.
+      return [op, Object.assign(alias, { op, toString: () => name })];
+    }),
+  );
+}

@@ -1,10 +1,10 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CallingOptions, ServiceBroker } from "moleculer";
+import type { CallingOptions } from "moleculer";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
-import { type Release, type Share, shareOf } from "../../../lib/queue/fair-queue.ts";
+import type { Release } from "../../../lib/queue/fair-queue.ts";
 import type { RequestSpan } from "../../../observability/tracing.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { Output } from "./answer/output.ts";
@@ -31,7 +31,7 @@ export interface HttpExchange {
   write?: BlobWrite;
   /** The body with references, once read (body/by-reference.ts). */
   body?: Record<string, unknown>;
-  /** Releases the memory reserved for the body (body/budget.ts). */
+  /** Releases the memory reserved for the body (body/body.ts). */
   releaseBody?: Release;
 }
 
@@ -133,31 +133,8 @@ export interface StreamService {
   serve(host: Host, ...request: Parameters<StreamHandler>): Promise<void>;
 }
 
-/**
- * Calls actions for a request with the request's own `meta`, where an action's changes to it are visible. `Context.call`
- * copies `meta` to each call and merges it back, for 2 µs (docs/decisions/0010-edge.md).
- */
-export class RootCall {
+/** Calls actions for a request with the request's own `meta`, where an action's changes to it are visible. */
+export interface RootCall {
   readonly meta: Meta;
-  readonly #broker: ServiceBroker;
-
-  constructor(broker: ServiceBroker, meta: Meta) {
-    this.#broker = broker;
-    this.meta = meta;
-  }
-
-  call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T> {
-    const { meta } = this;
-    // Not tracked: the gateway itself waits for its requests before the services stop.
-    const own: CallingOptions = { meta: meta as never, requestID: meta.request_id, tracking: false };
-    return this.#broker.call(action, params, options ? { ...own, ...options } : own) as Promise<T>;
-  }
-}
-
-/**
- * Returns the owner of a request's share of resources. Without a token it is the address: all of those share like one
- * tenant.
- */
-export function requestShare({ caller, ctx }: Pick<HttpExchange, "caller" | "ctx">): Share {
-  return caller ? shareOf(caller) : { tenant_id: "", caller: ctx.meta.ip ?? "" };
+  call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T>;
 }

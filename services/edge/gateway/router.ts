@@ -1,5 +1,11 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { parse as parseQuery } from "node:querystring";
+import proxyaddr from "proxy-addr";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import { wrongMethod } from "./paths.ts";
+import { Fault, mismatch } from "../../../lib/contract/faults.ts";
+import { originAt, plainOrigin } from "../../../lib/http/origin.ts";
+import type { GatewayRequest } from "./http-exchange.ts";
 
 /** A path's routes by method. */
 interface Found {
@@ -134,4 +140,112 @@ function decode(segment: string): string | null {
   } catch {
     return null;
   }
+}
+
+export const VERSION_PREFIX = "/v1";
+
+/** Returns the original path of a request, whatever a route has made of its `url`. */
+export function pathOf(req: IncomingMessage): string {
+  const { originalUrl = req.url ?? "" } = req as Partial<GatewayRequest>;
+  return originalUrl.split("?")[0] as string;
+}
+
+/** Returns the fault for a path that does not exist or is hidden from this caller. */
+export function unknownPath(req: IncomingMessage): Fault {
+  const resource_id = pathOf(req);
+  if (!isReadable(resource_id)) return unreadable("path", resource_id);
+  return new Fault("not_found", `There is no path ${resource_id}. GET /openapi.json lists all paths.`, {
+    resource_type: "path",
+    resource_id,
+  });
+}
+
+export function wrongMethod(method: string, path: string, allow: string[]): Fault {
+  const message = `${path} does not support ${method}: expected ${allow.join(" or ")}.`;
+  return new Fault("method_not_allowed", message, { allow });
+}
+
+/** Parses the query of a URL as text values. @throws Fault validation_failed if it is invalid */
+export function readQueryString(url: string): Record<string, unknown> {
+  const at = url.indexOf("?");
+  if (at < 0) return {};
+  const text = url.slice(at + 1);
+  if (!isReadable(text)) throw unreadable("query", text);
+  return parseQuery(text);
+}
+
+function isReadable(text: string): boolean {
+  if (!text.includes("%")) return true;
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const SHOWN_CHARACTERS = 200;
+
+function unreadable(field: "path" | "query", value: string): Fault {
+  const shown = value.slice(0, SHOWN_CHARACTERS);
+  return mismatch(field, shown, "percent-encoded UTF-8", "%C3%A4", `The ${field}`);
+}
+
+const OF_THIS_MACHINE = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+
+/**
+ * Returns the service's origin as a caller uses it: `PUBLIC_URL`; without it the name of this machine in the request,
+ * else the address that it was received at. Any other Host is not trusted.
+ */
+export function originFor({ headers, socket }: IncomingMessage, publicUrl: string | null): string {
+  if (publicUrl) return plainOrigin(publicUrl);
+  const { host = "" } = headers;
+  if (OF_THIS_MACHINE.test(host)) return `http://${host.toLowerCase()}`;
+  return originAt((socket.localAddress ?? "127.0.0.1").replace(/^::ffff:/, ""), socket.localPort ?? 0);
+}
+
+/** Returns where a client reads how to get a token for an operation (RFC 9728); undefined for the operator's. */
+export function resourceMetadataOf(
+  { access, action, root }: Operation,
+  req: IncomingMessage,
+  publicUrl: string | null,
+): string | undefined {
+  if (access.by === "operator" || access.by === "monitor") return undefined;
+  const path = action === "gateway.mcp" ? `${root ? "" : VERSION_PREFIX}/mcp` : "";
+  return `${originFor(req, publicUrl)}/.well-known/oauth-protected-resource${path}`;
+}
+
+/**
+ * Returns the client's address: the peer of the connection or, behind trusted proxies, the last untrusted address in
+ * `X-Forwarded-For` (api.md "Everywhere", TRUST_PROXY).
+ *
+ * @throws TypeError if a proxy is not an address, a range or a name that `proxy-addr` knows.
+ */
+export function clientAddress(trusted: readonly string[]): (req: IncomingMessage) => string {
+  if (trusted.length === 0) return peer;
+  const trust = proxyaddr.compile([...trusted]);
+  return (req) => plain(proxyaddr(req, trust));
+}
+
+const peer = (req: IncomingMessage) => plain(req.socket.remoteAddress ?? "");
+
+/** Unwraps an IPv4 address, for servers that listen on IPv6. */
+function plain(address: string): string {
+  return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
+}
+
+const SANE_REQUEST_ID = /^[\w.:@/+=-]{1,128}$/;
+
+/** Returns the caller's request id if it is valid (api.md "Everywhere"). */
+export function givenRequestId(req: IncomingMessage): string | null {
+  const given = req.headers["x-request-id"];
+  return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : null;
+}
+
+/** Decodes a header: Node reads its bytes as Latin-1, which some callers send; others send UTF-8. */
+export function headerText(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+  if (/^[\x00-\x7f]*$/.test(value)) return value;
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }

@@ -1,6 +1,6 @@
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { NestedRequest } from "../gateway/http-exchange.ts";
-import { VERSION_PREFIX } from "../gateway/paths.ts";
+import { VERSION_PREFIX } from "../gateway/router.ts";
 
 export type Arguments = Record<string, unknown>;
 

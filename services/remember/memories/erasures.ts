@@ -6,10 +6,10 @@ import { writings } from "../../../lib/text/subject.ts";
 import { Due } from "../../../mixins/due.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { TenantCollection, type TenantDocument } from "../../../storage/collection.ts";
+import { PAGE_BYTES } from "../../../storage/commands.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { type Erased as ErasedTexts, replaceTexts } from "../../../storage/replace-texts.ts";
-import { PAGE_BYTES } from "../../../storage/within.ts";
 import {
   type EraseMemories,
   erasersOf,

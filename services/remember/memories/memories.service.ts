@@ -4,7 +4,7 @@ import { mayRead } from "../../../lib/access/visibility.ts";
 import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { PAGE_BYTES } from "../../../storage/within.ts";
+import { PAGE_BYTES } from "../../../storage/commands.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { newAnnouncements } from "./announce.ts";
 import type { BundleLeg } from "./bundle-leg.ts";

@@ -2,7 +2,7 @@ import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { Due } from "../../../mixins/due.ts";
-import { PAGE_BYTES } from "../../../storage/within.ts";
+import { PAGE_BYTES } from "../../../storage/commands.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { isReadByAllReaders, type ReadableMemory } from "../memories/readable.ts";
 import { type MergeDoc, type Merges, openPairKey } from "./merges.model.ts";

@@ -1,5 +1,5 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Front } from "../../../storage/front.ts";
+import type { Front } from "../../../storage/commands.ts";
 import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
 import type { Lease } from "./lease.ts";
 

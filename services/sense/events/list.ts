@@ -8,7 +8,7 @@ import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { PAGE_BYTES } from "../../../storage/within.ts";
+import { PAGE_BYTES } from "../../../storage/commands.ts";
 import { INSTALLED } from "../../extensions.ts";
 import type * as contract from "./events.contract.ts";
 import type { Outcome } from "./events.contract.ts";

@@ -5,7 +5,7 @@ import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Due } from "../../../mixins/due.ts";
 import { place } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { PAGE_BYTES } from "../../../storage/within.ts";
+import { PAGE_BYTES } from "../../../storage/commands.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { ApprovalChange } from "./approvals.contract.ts";

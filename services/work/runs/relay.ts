@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Due } from "../../../mixins/due.ts";
-import { PAGE_BYTES } from "../../../storage/within.ts";
+import { PAGE_BYTES } from "../../../storage/commands.ts";
 import type { RunChange } from "./events.contract.ts";
 import { snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { transitionsIn } from "./run-document.ts";

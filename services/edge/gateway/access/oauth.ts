@@ -3,8 +3,7 @@ import { API_KEY_PATTERN } from "../../../../lib/access/api-key.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { FAULTS, Fault, type FaultCode, mismatch } from "../../../../lib/contract/faults.ts";
 import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
-import { mediaType, readRaw, unsupported } from "../body/body.ts";
-import { maxBodyOf } from "../body/budget.ts";
+import { maxBodyOf, mediaType, readRaw, unsupported } from "../body/body.ts";
 import type { Answer, HttpExchange } from "../http-exchange.ts";
 import { descriptionOf } from "./challenge.ts";
 

@@ -1,11 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
 import type { TextPart } from "../../../../lib/contract/contract.ts";
-import { PAGE_BYTES } from "../../../../storage/within.ts";
-import { DEFAULT_MAX_BODY } from "../body/budget.ts";
-import { readParams } from "../body/params.ts";
+import { requestShare } from "../../../../lib/queue/fair-queue.ts";
+import { PAGE_BYTES } from "../../../../storage/commands.ts";
+import { DEFAULT_MAX_BODY } from "../body/body.ts";
+import { readParams } from "../call-action.ts";
 import type { GatewayContext } from "../gateway-context.ts";
-import { type HttpExchange, requestShare } from "../http-exchange.ts";
+import type { HttpExchange } from "../http-exchange.ts";
 import { Output } from "./output.ts";
 import { afterCall, begin, type Envelope, sendLong, toFault } from "./respond.ts";
 

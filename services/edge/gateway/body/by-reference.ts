@@ -5,8 +5,17 @@ import { charsetOf } from "../../../../lib/http/media-type.ts";
 import { unreadableJson } from "../../../../lib/json/json.ts";
 import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
 import { blobWriteOf, type HttpExchange } from "../http-exchange.ts";
-import { halfCharacter, jsonBody, mediaType, notJson, readParts, tooLarge, unsupported } from "./body.ts";
-import { DEFAULT_MAX_BODY, maxBodyOf } from "./budget.ts";
+import {
+  DEFAULT_MAX_BODY,
+  halfCharacter,
+  jsonBody,
+  maxBodyOf,
+  mediaType,
+  notJson,
+  readParts,
+  tooLarge,
+  unsupported,
+} from "./body.ts";
 import { fromBase64, onlyUtf8, takeFields, toUtf8 } from "./json-fields.ts";
 
 /**

@@ -2,11 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { binaryEvent } from "../../../../lib/cloudevents/binary.ts";
 import { attributesIn } from "../../../../lib/cloudevents/http.ts";
 import { mismatch } from "../../../../lib/contract/faults.ts";
+import { requestShare } from "../../../../lib/queue/fair-queue.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.contract.ts";
-import { headerText } from "../access/client-address.ts";
-import { type HttpExchange, requestShare } from "../http-exchange.ts";
-import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
-import { parseFairly } from "./budget.ts";
+import type { HttpExchange } from "../http-exchange.ts";
+import { headerText } from "../router.ts";
+import { mediaType, parseFairly, parseJson, readRaw, unsupported } from "./body.ts";
 
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";

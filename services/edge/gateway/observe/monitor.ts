@@ -6,11 +6,10 @@ import { newId } from "../../../../lib/ids.ts";
 import { exposition } from "../../../../observability/metrics.ts";
 import { EXPOSITION_TYPE, getMetrics } from "../../../platform/system/system.contract.ts";
 import type { Runtime } from "../../../runtime.ts";
-import { clientAddress } from "../access/client-address.ts";
 import { errorAnswer, JSON_TYPE, send, toFault } from "../answer/respond.ts";
 import type { Answer } from "../http-exchange.ts";
-import { CredentialGuard } from "../limits/guard.ts";
-import { unknownPath } from "../paths.ts";
+import { CredentialGuard } from "../limits.ts";
+import { clientAddress, unknownPath } from "../router.ts";
 import { HttpServer } from "../server.ts";
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;

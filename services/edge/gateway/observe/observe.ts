@@ -5,7 +5,7 @@ import { metrics } from "../../../../observability/metrics.ts";
 import { parseTraceparent, type TracedRequest } from "../../../../observability/tracing.ts";
 import type { Runtime } from "../../../runtime.ts";
 import type { EarlyHttpExchange, HttpExchange } from "../http-exchange.ts";
-import { pathOf, VERSION_PREFIX } from "../paths.ts";
+import { pathOf, VERSION_PREFIX } from "../router.ts";
 
 /** The status, in log and metrics only, of a request whose caller disconnected before the answer. */
 const GONE = 499;
@@ -34,7 +34,7 @@ export class RequestObserver {
     const { req, op } = exchange;
     const { meta } = exchange.ctx;
     const given = req.headers.traceparent;
-    if (parseTraceparent(given)) meta.traceparent = given as string;
+    if (given && parseTraceparent(given)) meta.traceparent = given as string;
     const { tracing } = this.#runtime;
     if (!tracing) return;
     const traced = { ...tracedRequest(req, op, meta), scheme: this.#scheme };

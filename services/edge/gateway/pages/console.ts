@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import ApiGateway from "moleculer-web";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { pathOf } from "../paths.ts";
+import { pathOf } from "../router.ts";
 
 /** Output folder of `npm run console:build` (docs/decisions/0029-console.md). */
 const FOLDER = join(import.meta.dirname, "../../../../packages/console/dist");

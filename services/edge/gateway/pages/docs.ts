@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import ApiGateway from "moleculer-web";
 import type { Meta } from "../../../../lib/access/caller.ts";
-import { pathOf, wrongMethod } from "../paths.ts";
+import { pathOf, wrongMethod } from "../router.ts";
 
 /** The page at /docs is Swagger UI, served from its npm package (docs/decisions/0012-swagger-ui.md). */
 const FOLDER = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
