@@ -116,17 +116,14 @@ export class TenantCollection<T extends TenantDocument> {
     return found;
   }
 
-  /** Yields all documents that match, in batches that `findWithin` reads. */
-  async *batches(
-    tenant_id: string,
-    filter: Where<T>,
-    options: Omit<WithinOptions, "skip" | "limit">,
-  ): AsyncGenerator<T[]> {
-    for (let skip = 0, isLast = false; !isLast; ) {
-      const { rows, more } = await this.findWithin(tenant_id, filter, { ...options, skip });
-      yield rows;
-      skip += rows.length;
-      isLast = !more;
+  /** Yields all documents that match, by their ids, in batches of `findWithin`, none empty; they may be deleted meanwhile. */
+  async *batches(tenant_id: string, filter: Where<T>, options: WithinOptions = {}): AsyncGenerator<T[]> {
+    for (let wanted = filter; ; ) {
+      const { rows, more } = await this.findWithin(tenant_id, wanted, { ...options, sort: { _id: 1 } });
+      if (rows.length > 0) yield rows;
+      if (!more && rows.length < (options.limit ?? Number.POSITIVE_INFINITY)) return;
+      const behind = { _id: { $gt: rows.at(-1)?._id } };
+      wanted = { ...filter, $and: [...(filter.$and ?? []), behind] } as Where<T>;
     }
   }
 

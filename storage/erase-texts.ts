@@ -26,21 +26,14 @@ export async function eraseTexts<T extends TenantDocument>(
   const isErased = (text: string) =>
     (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) ||
     (subjects.size > 0 && namesSubject(JSON.parse(text), subjects));
-  const options = {
-    sort: { _id: 1 } as const,
-    limit: PAGE,
-    projection: Object.fromEntries(fields.map((field) => [field, 1])),
-  };
+  const projection = Object.fromEntries(fields.map((field) => [field, 1]));
   const erased: string[] = [];
-  for (let after = ""; ; ) {
-    const further = byFields<T, TenantDocument>({ _id: { $gt: after } });
-    const { rows: page, more } = await rows.findWithin(tenant_id, further, options);
+  for await (const page of rows.batches(tenant_id, {}, { limit: PAGE, projection })) {
     const names = (row: T) => fields.some((field) => row[field] != null && isErased(String(row[field])));
     const found = page.filter(names).map(({ _id }) => _id);
     const those: Where<TenantDocument> = { _id: { $in: found } };
     if (found.length && !dry_run) await rows.deleteMany(tenant_id, byFields<T, TenantDocument>(those));
     erased.push(...found);
-    if (!more && page.length < PAGE) return erased;
-    after = (page.at(-1) as T)._id;
   }
+  return erased;
 }

@@ -51,6 +51,8 @@ export interface Replaced {
   replaced: {
     /** Paths of the id of the agent that all texts of a row come from. */
     of: readonly string[];
+    /** Paths of the id of the agent whose work fields are, `"all"` or these. They stay when the agent is only deleted. */
+    by?: Readonly<Record<string, "all" | readonly string[]>>;
     /** Only in these rows; those of a person in the others too, afterwards. */
     within?: Record<string, unknown>;
     /** The field that guards the row's writes. */

@@ -17,6 +17,8 @@ const SLICE_MS = 10;
 export interface Erased {
   tenant_id: string;
   agent_id?: string | undefined;
+  /** Whether the agent's works are erased too. */
+  works?: boolean;
   subject?: string | undefined;
   ids?: readonly string[] | undefined;
   dry_run?: boolean;
@@ -40,28 +42,28 @@ type Replacing = Pick<AnyModel, "schema" | "blobs" | "erased"> & { erasure: Repl
 export async function replaceTexts(
   native: unknown,
   model: Replacing,
-  { tenant_id, agent_id, subject, ids, dry_run }: Erased,
+  { tenant_id, agent_id, works = false, subject, ids, dry_run }: Erased,
   { aboutSubject, blobs, now }: Deps,
 ): Promise<number> {
   const rows = new TenantCollection<Row>(native as never);
-  const { of, within, version, size } = model.erasure.replaced;
+  const { of, by = {}, within, version, size } = model.erasure.replaced;
   const fields = fieldsOf(model.schema).filter(({ content }) => content);
   const roots = [...new Set(fields.map(({ path }) => rootOf(path)))];
-  // Only for a person: an id in a work stands for what is gone.
-  const blob = subject === undefined || size === undefined ? undefined : model.blobs?.[0];
+  // Not by ids: one in a work stands for what is gone.
+  const blob = (subject === undefined && !works) || size === undefined ? undefined : model.blobs?.[0];
   const names = namesOf({ ids, subject });
   const subjects = new Set(subject === undefined ? [] : writings(subject));
   const held = [...roots, ...(blob ? [blob] : [])].map((root) => ({ [root]: { $exists: true } }));
-  const projection = Object.fromEntries(
-    [...new Set([...roots, ...of.map(rootOf), ...(blob ? [blob] : []), "event_id", "tenant_id"])].map(
-      (name) => [name, 1],
-    ),
-  );
-  const options = { sort: { _id: 1 } as const, limit: PAGE, projection };
+  const named = [...of, ...Object.keys(by), ...(blob ? [blob] : []), "event_id", "tenant_id"].map(rootOf);
+  const projection = Object.fromEntries([...roots, ...named].map((name) => [name, 1]));
   const slices = new Slices(SLICE_MS);
   const inForm = new Map<unknown, IsErased>([[undefined, names]]);
   for (const { form } of fields)
     if (form) inForm.set(form, namesOf({ ids, subject: subject && (form(subject) || subject) }));
+
+  const isIts = (row: Row, path: string) => works && valuesAt(row, path.split(".")).includes(agent_id);
+  /** Which fields of a row are the agent's work. */
+  const worksIn = (row: Row) => Object.entries(by).flatMap(([path, own]) => (isIts(row, path) ? own : []));
 
   async function replacedIn(page: readonly Row[]): Promise<(row: Row) => Record<string, unknown>> {
     const event_ids = subject === undefined ? [] : [...new Set(JSON.stringify(page).match(EVENT_ID) ?? [])];
@@ -71,22 +73,30 @@ export async function replaceTexts(
       const isWhole = [...of, "event_id"].some((path) =>
         valuesAt(row, path.split(".")).some((id) => known.has(id as string)),
       );
+      const own = worksIn(row);
       const changed = roots.map((root) => {
-        const own = fields.filter(({ path }) => rootOf(path) === root);
+        const isWork = own.includes("all") || own.includes(root);
+        const inRoot = fields.filter(({ path }) => rootOf(path) === root);
         const replace = (value: unknown, each: DeclaredField) => {
           const names = inForm.get(each.form) as IsErased;
-          const isErased = isWhole ? () => true : names;
+          const isErased = isWhole || isWork ? () => true : names;
           return replaceAt(value, each, { row, known, subjects, names, isErased });
         };
-        return [root, own.reduce(replace, row[root])];
+        return [root, inRoot.reduce(replace, row[root])];
       });
-      return Object.fromEntries(changed.filter(([root, value]) => value !== row[root as string]));
+      const texts = Object.fromEntries(changed.filter(([root, value]) => value !== row[root as string]));
+      const after = { ...texts, ...model.erased?.({ ...row, ...texts } as never, now()) };
+      return Object.keys(texts).some((root) => after[root] !== row[root]) ? texts : {};
     };
   }
 
+  /** Which lines of a row's blob are erased; of one that is erased already none. */
+  const linesOf = (row: Row): IsErased =>
+    worksIn(row).includes("all") ? (line) => !["", ERASED, row._id].includes(line.trim()) : names;
+
   const isBlobErased = async (row: Row): Promise<boolean> => {
     const hash = blob && row[blob];
-    return typeof hash === "string" && hasErased(blobs, { tenant_id, hash }, names);
+    return typeof hash === "string" && hasErased(blobs, { tenant_id, hash }, linesOf(row));
   };
 
   /** Only what was read is replaced: a row that was changed meanwhile is read again. */
@@ -97,7 +107,7 @@ export async function replaceTexts(
         const row = await rows.findOne(tenant_id, { _id } as Where<Row>);
         const texts = row ? (await replacedIn([row]))(row) : {};
         if (row && (await isBlobErased(row))) {
-          const ref = await putErased(blobs, write, row[blob as string] as string, names, mark);
+          const ref = await putErased(blobs, write, row[blob as string] as string, linesOf(row), mark);
           Object.assign(texts, { [blob as string]: ref.hash, [size as string]: ref.size });
         }
         if (!row || Object.keys(texts).length === 0) return true;
@@ -118,9 +128,8 @@ export async function replaceTexts(
 
   async function replaceAll(filter: object): Promise<number> {
     let count = 0;
-    for (let after = ""; ; ) {
-      const further = { ...filter, _id: { $gt: after }, $or: held } as Where<Row>;
-      const { rows: page, more } = await rows.findWithin(tenant_id, further, options);
+    const those = { ...filter, $or: held } as Where<Row>;
+    for await (const page of rows.batches(tenant_id, those, { limit: PAGE, projection })) {
       const replaced = await replacedIn(page);
       for (const row of page) {
         if (slices.over) await slices.next();
@@ -128,9 +137,8 @@ export async function replaceTexts(
         if (!dry_run) await replace(row._id);
         count++;
       }
-      if (!more && page.length < PAGE) return count;
-      after = (page.at(-1) as Row)._id;
     }
+    return count;
   }
 
   const count = await replaceAll(within ?? {});

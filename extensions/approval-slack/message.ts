@@ -83,7 +83,7 @@ export function closedMessage(doc: ApprovalDoc, why?: string): SlackMessage {
       : escaped(why);
   return {
     ...{ replace_original: true, text: `${escaped(title)}: ${outcome}` },
-    blocks: [titleBlock(title), { type: "section", text: { type: "mrkdwn", text: outcome } }],
+    blocks: [titleBlock(title), marked(outcome)],
   };
 }
 

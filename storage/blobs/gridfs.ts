@@ -104,13 +104,7 @@ export class GridFsBlobs implements Blobs {
 
   async releaseAll(tenant_id: string): Promise<number> {
     let released = 0;
-    for (let after = ""; ; ) {
-      const rows = await this.#rows.find(
-        tenant_id,
-        { _id: { $gt: after } },
-        { sort: { _id: 1 }, limit: BATCH },
-      );
-      if (rows.length === 0) return released;
+    for await (const rows of this.#rows.batches(tenant_id, {}, { limit: BATCH })) {
       for (const row of rows) {
         if (row.hash !== null || !this.#isFree(row)) continue;
         await this.#delete(row);
@@ -120,8 +114,8 @@ export class GridFsBlobs implements Blobs {
         tenant_id,
         rows.flatMap(({ hash }) => hash ?? []),
       );
-      after = (rows.at(-1) as BlobDoc)._id;
     }
+    return released;
   }
 
   async get(tenant_id: string, hash: string): Promise<Buffer> {
@@ -156,15 +150,11 @@ export class GridFsBlobs implements Blobs {
 
   async bytesOf(tenant_id: string): Promise<number> {
     let bytes = 0;
-    for (let after = ""; ; ) {
-      const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit: BATCH } as const;
-      const rows = await this.#rows.find(tenant_id, { _id: { $gt: after } }, options);
-      if (rows.length === 0) return bytes;
-      const ids = rows.map(({ _id }) => _id);
-      for (const { length } of await this.#bucket.find({ _id: { $in: ids.map(fileId) } }).toArray())
-        bytes += length;
-      after = ids.at(-1) as string;
+    for await (const rows of this.#rows.batches(tenant_id, {}, { projection: { _id: 1 }, limit: BATCH })) {
+      const ids = rows.map(({ _id }) => fileId(_id));
+      for (const { length } of await this.#bucket.find({ _id: { $in: ids } }).toArray()) bytes += length;
     }
+    return bytes;
   }
 
   async #upload(

@@ -136,8 +136,7 @@ export class Traffic {
     const hour = Math.floor(from / HOUR_MS) * HOUR_MS;
     const filter = { agent_id, unit: "hour" as const, at: { $gte: new Date(hour) } };
     const sums = new Map<string, number>();
-    const options = { sort: { at: 1 }, projection: { types: 1 } } as const;
-    for await (const rows of this.#rows.batches(tenant_id, filter, options))
+    for await (const rows of this.#rows.batches(tenant_id, filter, { projection: { types: 1 } }))
       for (const { types = {} } of rows)
         for (const [key, { published = 0, created = 0 }] of Object.entries(types))
           sums.set(key, (sums.get(key) ?? 0) + published + created);

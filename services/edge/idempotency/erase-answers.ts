@@ -29,12 +29,9 @@ export async function eraseAnswers(
   isErased: IsErased,
 ): Promise<void> {
   const projection = { answer: 1, answer_blob: 1, caller_id: 1, secret_ends_at: 1 } as const;
-  const options = { sort: { _id: 1 } as const, limit: PAGE, projection };
   // A crash may leave a blob without an answer.
   const kept = { $or: [{ answer: { $ne: null } }, { answer_blob: { $exists: true } }] };
-  let after = "";
-  for (;;) {
-    const { rows, more } = await records.findWithin(tenant_id, { _id: { $gt: after }, ...kept }, options);
+  for await (const rows of records.batches(tenant_id, kept, { limit: PAGE, projection })) {
     const erased = rows.filter(
       ({ answer_blob, caller_id, answer, secret_ends_at }) =>
         answer_blob || isErased(caller_id, secret_ends_at ? "" : (answer as string)),
@@ -42,8 +39,6 @@ export async function eraseAnswers(
     const those = { _id: { $in: erased.map(({ _id }) => _id) } };
     const update = { $set: { answer: null }, $unset: { answer_blob: 1 } };
     if (erased.length) await records.updateMany(tenant_id, those, update);
-    if (!more && rows.length < PAGE) return;
-    after = (rows.at(-1) as IdempotencyDoc)._id;
   }
 }
 

@@ -3,7 +3,6 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 export const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
-export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
 /** The value of `project_id` elsewhere. */
 const key = {

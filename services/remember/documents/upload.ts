@@ -170,7 +170,7 @@ const FIELDS = ["sensitivity", "audience", "subject"] as const;
 async function narrowTwins({ rows, now }: Documents, row: DocumentDoc): Promise<boolean> {
   const { tenant_id, source_id, hash } = row;
   const standing = { source_id, hash, status: { $ne: "deleted" as const } };
-  const twins = () => rows.batches(tenant_id, standing, { sort: { _id: 1 } });
+  const twins = () => rows.batches(tenant_id, standing);
   for await (const batch of twins()) for (const twin of batch) Object.assign(row, narrowest(row, twin));
   for await (const batch of twins()) {
     for (const twin of batch) {

@@ -103,7 +103,11 @@ export class Erasures {
     for (const ofMemories of [false, true])
       counts = sum(
         counts,
-        await this.#replaceTexts(broker, { tenant_id, ...target, ids, dry_run: true }, ofMemories),
+        await this.#replaceTexts(
+          broker,
+          { tenant_id, ...target, works: target.agent_id !== undefined, ids, dry_run: true },
+          ofMemories,
+        ),
       );
     return sum(counts, await eraseOthers(broker, tenant_id, target, true));
   }
@@ -193,7 +197,8 @@ export class Erasures {
       const ids = await this.#idsOf(tenant_id, targetFilter(named));
       // The subject may still be writing.
       if (ids.length === 0 && !isFirst) return erased;
-      erased = sum(erased, await this.#replaceTexts(broker, { tenant_id, agent_id, subject, ids }));
+      const works = agent_id !== undefined && !named.gone;
+      erased = sum(erased, await this.#replaceTexts(broker, { tenant_id, agent_id, works, subject, ids }));
       for (const id of ids) digest.update(`${id}\n`);
       erased = sum(erased, await eraseMentions(broker, tenant_id, ids, false));
       for (const some of splitChunks(ids, BATCH)) {
@@ -268,13 +273,10 @@ export class Erasures {
   /** Returns all matching ids, in order. */
   async #idsOf(tenant_id: string, filter: Where<MemoryDoc>): Promise<string[]> {
     const ids: string[] = [];
-    const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { _id: 1 } as const };
-    for (;;) {
-      const behind = { _id: { $gt: ids.at(-1) ?? "" } };
-      const rows = await this.#memories.rows.find(tenant_id, { $and: [filter, behind] }, options);
+    const options = { limit: PAGE, projection: { _id: 1 } };
+    for await (const rows of this.#memories.rows.batches(tenant_id, filter, options))
       ids.push(...rows.map(({ _id }) => _id));
-      if (rows.length < PAGE) return ids;
-    }
+    return ids;
   }
 }
 

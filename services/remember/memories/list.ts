@@ -266,8 +266,7 @@ async function withMetadata(
   const fits = metadataCheck(conditions);
   const fitting = new Set<string>();
   const those = { _id: { $in: rows.map(({ _id }) => _id) } };
-  const options = { sort: { _id: 1 as const }, projection: { metadata: 1 } };
-  for await (const batch of memories.batches(tenant_id, those, options))
+  for await (const batch of memories.batches(tenant_id, those, { projection: { metadata: 1 } }))
     for (const { _id, metadata } of batch) if (fits(packMetadata(JSON.parse(metadata)))) fitting.add(_id);
   return rows.filter(({ _id }) => fitting.has(_id));
 }

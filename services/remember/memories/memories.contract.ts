@@ -25,7 +25,6 @@ export const MEMORY_TYPES = [
   "reflection",
   "reasoning",
 ] as const;
-export type MemoryType = (typeof MEMORY_TYPES)[number];
 
 export const MEMORY_STATUSES = ["active", "forgotten", "superseded", "merged"] as const;
 export type MemoryStatus = (typeof MEMORY_STATUSES)[number];

@@ -3,11 +3,9 @@ import { nullable, oneOf, operation, optional } from "../../../lib/contract/cont
 import { AnyText, Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 
 export const STATUSES = ["open", "answered", "expired", "canceled"] as const;
-export type ApprovalStatus = (typeof STATUSES)[number];
 
 /** How an answer was given; `deadline`: the default of `on_deadline`. */
 export const WAYS = ["signed_in", "link", "slack", "deadline"] as const;
-export type AnswerWay = (typeof WAYS)[number];
 
 const EVIDENCE_KINDS = ["event", "memory", "output", "document", "link"] as const;
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];

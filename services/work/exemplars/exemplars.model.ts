@@ -10,6 +10,8 @@ const schema = tenantSchema({
   byte_size: t.number(),
   /** SHA-256: the key of the text among the blobs. */
   content_hash: t.string(),
+  /** Absent in rows of older versions. */
+  created_by: t.optional(t.string()),
   /** Set during deletion: new references are refused. */
   deleting_at: t.nullable(t.date()),
   created_at: t.date(),
@@ -19,7 +21,7 @@ schema.index({ tenant_id: 1, content_hash: 1 }, { unique: true });
 schema.index({ tenant_id: 1, created_at: -1, _id: -1 });
 
 export const ExemplarModel: Model<ExemplarDoc> = {
-  erasure: { replaced: { of: [], size: "byte_size" } },
+  erasure: { replaced: { of: [], by: { created_by: "all" }, size: "byte_size" } },
   move: { stage: 0 },
   name: "exemplars",
   ids: "uuid",

@@ -1,4 +1,4 @@
-import type { Call, RequestContext } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { Fault, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
@@ -42,7 +42,7 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
           ...{ _id: newUuid(meta.idempotency_seed), tenant_id, display_name, original_filename },
           media_type: /\.md$/i.test(original_filename) ? "text/markdown" : "text/plain",
           ...{ byte_size: content.size, content_hash: content.hash, deleting_at: null },
-          ...{ created_at: at, updated_at: at },
+          ...{ created_by: callerId(meta.caller), created_at: at, updated_at: at },
         };
         const made = await rows.insertOnce(row).catch(nullIfTaken);
         if (made) return presentWhole(made);

@@ -118,9 +118,8 @@ export class Handoffs {
   async settleErased(ctx: Calls & { params: SettleErased }): Promise<void> {
     const { tenant_id, since } = ctx.params;
     const changed = { changed_at: { $gte: new Date(since) } };
-    for await (const docs of this.rows.batches(tenant_id, changed, { sort: { _id: 1 } }))
-      if (docs.length)
-        await ctx.call("search.put", { tenant_id, entries: docs.map(toEntry) } satisfies SearchPut);
+    for await (const docs of this.rows.batches(tenant_id, changed))
+      await ctx.call("search.put", { tenant_id, entries: docs.map(toEntry) } satisfies SearchPut);
   }
 
   /** Removes expired handoffs; returns whether there may be more. */

@@ -51,17 +51,15 @@ export class Indexing {
   /** Resolves when search has the outputs whose texts an erasure has replaced. @throws if it does not take one */
   async settleErased({ tenant_id, since }: SettleErased): Promise<void> {
     const { rows, now } = this.#outputs;
-    for (let after = ""; ; ) {
-      const changed = { updated_at: { $gte: new Date(since) }, _id: { $gt: after } };
-      const [found] = (await rows.findWithin(tenant_id, changed, { sort: { _id: 1 }, limit: 1 })).rows;
-      if (!found) return;
-      after = found._id;
-      const $set = { queue: place(tenant_id, now() + LEASE_MS) };
-      const leased = await rows.update(tenant_id, { _id: after }, { $set });
-      if (leased) await this.#hold(leased as Queued);
-      if (await rows.exists(tenant_id, { _id: after, queue: { $exists: true } }))
-        throw new Error(`search does not have the output ${after} yet`);
-    }
+    const changed = { updated_at: { $gte: new Date(since) } };
+    for await (const found of rows.batches(tenant_id, changed, { projection: { _id: 1 } }))
+      for (const { _id } of found) {
+        const $set = { queue: place(tenant_id, now() + LEASE_MS) };
+        const leased = await rows.update(tenant_id, { _id }, { $set });
+        if (leased) await this.#hold(leased as Queued);
+        if (await rows.exists(tenant_id, { _id, queue: { $exists: true } }))
+          throw new Error(`search does not have the output ${_id} yet`);
+      }
   }
 
   #hold(row: Queued): Promise<void> {

@@ -95,7 +95,13 @@ chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 
 export const OutputModel: Model<OutputDoc> = {
-  erasure: { replaced: { of: [], version: "version", size: "byte_size", settle: "outputs.settle_erased" } },
+  erasure: {
+    replaced: {
+      of: [],
+      by: { authored_by_agent_id: "all", agent_id: ["tags", "metadata_json"] },
+      ...{ version: "version", size: "byte_size", settle: "outputs.settle_erased" },
+    },
+  },
   move: { stage: 1 },
   erased: ({ _id, title, slug }, updated_at) => ({
     ...{ title_key: titleKey(title), updated_at },
@@ -107,7 +113,7 @@ export const OutputModel: Model<OutputDoc> = {
   blobs: ["hash"],
 };
 export const VersionModel: Model<VersionDoc> = {
-  erasure: { with: "outputs", replaced: { of: [], size: "byte_size" } },
+  erasure: { with: "outputs", replaced: { of: [], by: { authored_by_agent_id: "all" }, size: "byte_size" } },
   move: { stage: 0 },
   name: "output_versions",
   ids: "uuid",

@@ -191,7 +191,13 @@ runs.index({ relay_at: 1, version: 1 });
 runs.index({ stale_check_at: 1 });
 
 export const RunModel: Model<RunDoc> = {
-  erasure: { replaced: { of: [], version: "version" } },
+  erasure: {
+    replaced: {
+      of: [],
+      by: { "initiated_by.id": ["goal", "plan", "success_criteria", "ambiguity_notes", "values"] },
+      version: "version",
+    },
+  },
   move: { stage: 1 },
   anew: ({ outbox, stale_check_at }, now) => ({
     relay_at: Object.keys(outbox).length > 0 ? now : undefined,
@@ -232,6 +238,8 @@ export interface RunArtifactDoc extends DocumentOf<typeof artifacts> {}
 const artifacts = tenantSchema({
   run_id: t.string(),
   step_record_id: t.nullable(t.string()),
+  /** Absent in rows of older versions. */
+  added_by: t.optional(t.string()),
   kind: t.string(),
   pointer: t.large(t.texts(t.mixed<Record<string, string | null>>())),
   content_hash: t.nullable(t.string()),
@@ -245,7 +253,7 @@ artifacts.index({ tenant_id: 1, run_id: 1, created_at: 1, _id: 1 });
 artifacts.index({ tenant_id: 1, content_hash: 1 });
 
 export const RunArtifactModel: Model<RunArtifactDoc> = {
-  erasure: { replaced: { of: [], size: "byte_size" } },
+  erasure: { replaced: { of: [], by: { added_by: "all" }, size: "byte_size" } },
   move: { stage: 0 },
   name: "run_artifacts",
   ids: "uuid",

@@ -1,4 +1,5 @@
 import type { ActionSchema, ServiceBroker } from "moleculer";
+import { callerId } from "../../../lib/access/caller.ts";
 import { notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
@@ -163,7 +164,7 @@ async function registerArtifact(store: RunStore, ctx: CallOf<typeof artifact.reg
   await requireCapacity(room, tenant_id, _id);
   const at = new Date(store.now());
   const row = await store.artifacts.insertOnce({
-    ...{ _id, tenant_id, run_id, kind, pointer, step_record_id, mime_type },
+    ...{ _id, tenant_id, run_id, kind, pointer, step_record_id, mime_type, added_by: callerId(meta.caller) },
     ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
   });
   reportChange(broker, tenant_id, "run", [run_id]);

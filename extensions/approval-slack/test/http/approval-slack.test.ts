@@ -111,7 +111,8 @@ describe("a question", () => {
     const answered = await click(value);
     const text = `Answered with *ship &amp; tell* by <@${USER}>.`;
     expect(answered).toMatchObject({ status: 200, body: { replace_original: true } });
-    expect(answered.body.blocks[1].text).toEqual({ type: "mrkdwn", text });
+    // A choice such as "@here" mentions nobody.
+    expect(answered.body.blocks[1].text).toEqual({ type: "mrkdwn", text, verbatim: true });
     expect(slack.pushed.filter(({ path }) => path === "/response").map(read)).toEqual([answered.body]);
 
     expect(ok(await world.admin.get(`/approvals/${id}`))).toMatchObject({

@@ -6,7 +6,6 @@ import { Id, page, Timestamp, Uuid } from "../../../../lib/contract/schema.ts";
 /** Replays of history: past events for an agent that is new, or was reset. */
 
 export const STATES = ["running", "completed", "cancelled", "failed"] as const;
-export type ReplayState = (typeof STATES)[number];
 
 export const OBSTACLES = ["inactive", "pending", "storage_quota", "error"] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
