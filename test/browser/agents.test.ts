@@ -43,7 +43,7 @@ describe("an agent that needs attention", () => {
       ok(await admin.post("/agents", { name: `fine ${i}`, delivery_mode: "poll" }));
     const { id, api } = await receiver("billing");
     await publish("billing", 3);
-    const [{ id: delivery }] = await pollSome(api, "wait=10&limit=1");
+    const [{ id: delivery }] = await pollSome(api, "limit=1");
     const nack = { delivery_ids: [delivery], reason: "the database is down", delay_seconds: 900 };
     ok(await api.post("/delivery/nack", nack));
     await becomes(id, "stuck");

@@ -308,7 +308,7 @@ test("the log of a delivery is shown as text on the agent's page, the event's an
     ok(await publisher.post("/events", { specversion: "1.0", id: source, source, type: "com.printer" }))
       .event_id;
   const event_id = await publish("urn:logged");
-  const [{ id: delivery, lease }] = await pollSome(api, "wait=10&limit=1");
+  const [{ id: delivery, lease }] = await pollSome(api, "limit=1");
   const dead = { delivery_ids: [delivery], lease, dead_letter: true, reason: "no paper", log: LOG };
   ok(await api.post("/delivery/nack", dead));
 
@@ -338,7 +338,7 @@ test("a delivery without a log has none", async () => {
   const { id, api } = await newReceiver(site.server, admin, "silent", { interests: ["com.silent"] });
   const silent = { specversion: "1.0", id: "s", source: "urn:silent", type: "com.silent" };
   const { event_id } = ok(await publisher.post("/events", silent));
-  const [{ id: delivery }] = await pollSome(api, "wait=10&limit=1");
+  const [{ id: delivery }] = await pollSome(api, "limit=1");
   ok(await api.post("/delivery/ack", { delivery_ids: [delivery] }));
   await site.go(`/agents/${id}?tab=deliveries`);
   await site.button("1 attempt: com.silent").click();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { newCli } from "../support/cli.ts";
-import { deliveryGround, pollSome, useGround } from "../support/deliveries.ts";
+import { deliveryGround, pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { pagesOf } from "../support/pages.ts";
@@ -192,7 +192,7 @@ describe("an agent's deliveries", () => {
     expect(none).toEqual({ discarded: 0, in_flight: 1, before: old, more: false });
     const drained = ok(await ground.admin.post(`/agents/${one.id}/deliveries:drain`));
     expect(drained).toMatchObject({ discarded: 2, in_flight: 1, more: false });
-    expect(await pollSome(one.api, "")).toEqual([]);
+    expect(await pollNow(one.api)).toEqual([]);
     expect(await healthOf(one)).toMatchObject({ pending: 1, in_flight: 1, dead: 1 });
     expect(ok(await one.api.post("/delivery/ack", { delivery_ids: [held.id] }))).toEqual({ acknowledged: 1 });
     const { deliveries } = await deliveriesOf(one, "?status=discarded");

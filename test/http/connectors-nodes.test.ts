@@ -39,7 +39,7 @@ await onNodes(
       const mapping = { entity: "order", action: "placed", id: "/n" };
       const broker = { name: "Shared", kind: "amqp091", url: rabbit.url, queue: QUEUE, source: "shared" };
       const { id } = ok(await admin.post("/ingest/connectors", { ...broker, mapping, prefetch: 10 }));
-      const fields = { within: 30_000, what: "a consumer on each worker" };
+      const fields = { what: "a consumer on each worker" };
       await settle(async () => (await consumers()) === 2, fields);
       const numbers = Array.from({ length: MESSAGES }, (_, n) => n);
       const messages = numbers.map((n) => ({ body: { n } }));

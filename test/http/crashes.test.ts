@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { onGround, pollSome } from "../support/deliveries.ts";
+import { onGround, pollNow, pollSome } from "../support/deliveries.ts";
 import { chunksOf, finished, foundBy, itself, textFile } from "../support/documents.ts";
 import type { Answer } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
@@ -27,7 +27,7 @@ test("after a SIGKILL, leased and waiting deliveries are redelivered, settled on
   const receiver = await newReceiver(ground.server, ground.admin, "leased", { interests: [TYPE], agent });
   await Promise.all(Array.from({ length: 20 }, () => ground.publish(TYPE)));
   await settle(async () => ok(await receiver.api.get("/delivery/stats")).pending === 20);
-  const all = idsOf(await pollSome(receiver.api, ""));
+  const all = idsOf(await pollNow(receiver.api));
   expect(all).toHaveLength(20);
   const [done, waiting] = [all.slice(0, 5), all.slice(5, 10)];
   ok(await receiver.api.post("/delivery/ack", { delivery_ids: done }));
@@ -35,7 +35,7 @@ test("after a SIGKILL, leased and waiting deliveries are redelivered, settled on
   await crash();
   const again = new Map<string, number>();
   await settle(async () => {
-    for (const { id, attempt_count } of await pollSome(receiver.api, "wait=1")) {
+    for (const { id, attempt_count } of await pollSome(receiver.api)) {
       if (!again.has(id)) again.set(id, attempt_count);
     }
     return again.size === 15;
@@ -50,13 +50,13 @@ test("after a SIGKILL, an accepted replay is carried out", async () => {
   const receiver = await newReceiver(ground.server, ground.admin, "replayed", options);
   await Promise.all(Array.from({ length: 60 }, () => ground.publish(type)));
   await settle(async () => ok(await receiver.api.get("/delivery/stats")).pending === 60);
-  const delivery_ids = idsOf(await pollSome(receiver.api, ""));
+  const delivery_ids = idsOf(await pollNow(receiver.api));
   ok(await receiver.api.post("/delivery/nack", { delivery_ids, reason: "no" }));
   const reason = "max attempts exceeded (1): no";
   expect(ok(await receiver.api.post("/delivery/dlq/replay", { reason }))).toMatchObject({ count: 60 });
   await crash();
   await settle(async () => ok(await receiver.api.get("/delivery/stats")).dead === 0);
-  const again = await pollSome(receiver.api, "");
+  const again = await pollNow(receiver.api);
   expect(idsOf(again)).toEqual(delivery_ids);
   expect(again.every(({ attempt_count }) => attempt_count === 1)).toBe(true);
 });
@@ -161,8 +161,8 @@ test("answered changes of a run survive a crash, and are published once", async 
   expect(steps[1].attempts).toEqual([expect.objectContaining({ outcome: "completed" })]);
   const told: string[] = [];
   await settle(async () => {
-    const deliveries = await pollSome(agent, "wait=5");
-    if (deliveries.length) ok(await agent.post("/delivery/ack", { delivery_ids: idsOf(deliveries) }));
+    const deliveries = await pollSome(agent);
+    ok(await agent.post("/delivery/ack", { delivery_ids: idsOf(deliveries) }));
     told.push(...deliveries.map(({ payload }) => payload.data.step_key));
     return told.length >= 2;
   });

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { pollMany, pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -24,29 +24,22 @@ const idsOf = (deliveries: { id: string }[]) => deliveries.map(({ id }) => id);
 const statsOf = async ({ api }: Receiver) => ok(await api.get("/delivery/stats"));
 const ack = async ({ api }: Receiver, deliveries: { id: string }[]) =>
   ok(await api.post("/delivery/ack", { delivery_ids: idsOf(deliveries) }));
-/** Polls until so many deliveries came. */
-async function pollUntil(receiver: Receiver, count: number) {
-  const all: Awaited<ReturnType<typeof pollSome>> = [];
-  while (all.length < count) all.push(...(await pollSome(receiver.api)));
-  return all;
-}
-
 describe("an agent with `max_in_flight`", () => {
   test("gets as many by polls, and the next when one is settled", async () => {
     const receiver = await receiverOf({ max_in_flight: 2 }, 5);
     await settle(async () => (await statsOf(receiver)).pending === 5);
-    const first = await pollUntil(receiver, 2);
+    const first = await pollMany(receiver.api, 2);
     expect(first).toHaveLength(2);
-    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
     expect(await statsOf(receiver)).toMatchObject({ in_flight: 2, limited_by: "max_in_flight" });
     // One waits and gets what an acknowledgement makes room for.
-    const waiting = pollSome(receiver.api, "wait=30");
+    const waiting = pollSome(receiver.api);
     await ack(receiver, first.slice(0, 1));
     expect(await waiting).toHaveLength(1);
     ok(
       await receiver.api.post("/delivery/nack", { delivery_ids: idsOf(first.slice(1)), delay_seconds: 3600 }),
     );
-    expect(await pollUntil(receiver, 1)).toHaveLength(1);
+    expect(await pollMany(receiver.api, 1)).toHaveLength(1);
     expect(await statsOf(receiver)).toMatchObject({ in_flight: 2, waiting: 1, limited_by: "max_in_flight" });
   });
 
@@ -54,7 +47,7 @@ describe("an agent with `max_in_flight`", () => {
     const receiver = await receiverOf({ max_in_flight: 1 }, 3);
     await settle(async () => (await statsOf(receiver)).pending === 3);
     const given: string[] = [];
-    for (let last = await pollUntil(receiver, 1); last.length > 0; ) {
+    for (let last = await pollMany(receiver.api, 1); last.length > 0; ) {
       given.push(...idsOf(last));
       const next = { ack: { delivery_ids: idsOf(last) } };
       last = ok(await receiver.api.post("/delivery/next", next)).deliveries;
@@ -78,14 +71,14 @@ describe("an agent with `max_in_flight`", () => {
       );
     }
     expect([polled.length, streamed.length]).toEqual([1, 2]);
-    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
     stream.close();
     await settle(async () => (await statsOf(receiver)).in_flight === 1);
-    const more = await pollUntil(receiver, 2);
-    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    const more = await pollMany(receiver.api, 2);
+    expect(await pollNow(receiver.api)).toEqual([]);
     expect(await statsOf(receiver)).toMatchObject({ in_flight: 3, limited_by: "max_in_flight" });
     await ack(receiver, [...polled, ...more]);
-    expect(await pollUntil(receiver, 3)).toHaveLength(3);
+    expect(await pollMany(receiver.api, 3)).toHaveLength(3);
   });
 
   test("is pushed to as often at once, and gets all", async () => {
@@ -110,14 +103,14 @@ describe("an agent with `max_in_flight`", () => {
   test("gets again what a lease has ended of, within its limit; all, once the limit is removed", async () => {
     const receiver = await receiverOf({ max_in_flight: 1, visibility_timeout_seconds: 1 }, 2);
     await settle(async () => (await statsOf(receiver)).pending === 2);
-    const [first] = await pollUntil(receiver, 1);
-    const [again] = await pollUntil(receiver, 1);
+    const [first] = await pollMany(receiver.api, 1);
+    const [again] = await pollMany(receiver.api, 1);
     const answer = [first.attempt_count + again.attempt_count, (await statsOf(receiver)).in_flight <= 1];
     expect(answer).toEqual([first.id === again.id ? 3 : 2, true]);
     const body = { max_in_flight: null, visibility_timeout_seconds: 60 };
     ok(await ground.admin.patch(`/agents/${receiver.id}`, body));
     await settle(async () => {
-      await pollSome(receiver.api, "wait=0");
+      await pollNow(receiver.api);
       return (await statsOf(receiver)).in_flight === 2;
     });
   });
@@ -127,10 +120,10 @@ describe("an agent with `max_per_minute`", () => {
   test("gets as many, and is said to wait", async () => {
     const receiver = await receiverOf({ max_per_minute: 3 }, 5);
     await settle(async () => (await statsOf(receiver)).pending === 5);
-    const given = await pollUntil(receiver, 3);
+    const given = await pollMany(receiver.api, 3);
     await ack(receiver, given);
     expect(given).toHaveLength(3);
-    expect(await pollSome(receiver.api, "wait=1")).toEqual([]);
+    expect(await pollNow(receiver.api, "wait=1")).toEqual([]);
     expect(await statsOf(receiver)).toMatchObject({ pending: 2, in_flight: 0, limited_by: "max_per_minute" });
     const { agents } = ok(await ground.admin.get("/delivery/stats?limit=200"));
     const answer = agents.find(({ agent_id }: { agent_id: string }) => agent_id === receiver.id);
@@ -142,7 +135,7 @@ describe("an agent with `max_per_minute`", () => {
     expect(why.limits).toMatchObject({ max_in_flight: null, max_per_minute: 3 });
     expect(why.health.limited_by).toBe("max_per_minute");
     ok(await ground.admin.patch(`/agents/${receiver.id}`, { max_per_minute: 4 }));
-    expect(await pollUntil(receiver, 1)).toHaveLength(1);
+    expect(await pollMany(receiver.api, 1)).toHaveLength(1);
   });
 
   test("is pushed to as often", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { newReceiver, type ReceiverOptions, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
@@ -49,13 +49,13 @@ describe("poll", () => {
 
   test("several waiting polls share arriving deliveries; each goes to one of them", async () => {
     const receiver = await receiverOf();
-    const waiting = Promise.all(Array.from({ length: 6 }, () => pollSome(receiver.api, "wait=30&limit=2")));
+    const waiting = Promise.all(Array.from({ length: 6 }, () => pollSome(receiver.api, "limit=2")));
     const published = await Promise.all(Array.from({ length: 12 }, () => ground.publish(receiver.type)));
     const given = (await waiting).flat();
     const rest: typeof given = [];
     // Those who waited may be answered before the last event has its delivery.
     await settle(async () => {
-      rest.push(...(await pollSome(receiver.api, "limit=100")));
+      rest.push(...(await pollNow(receiver.api, "limit=100")));
       return given.length + rest.length >= published.length;
     });
     const all = [...given, ...rest].map(({ event_id }) => event_id);
@@ -68,8 +68,8 @@ describe("poll", () => {
     const receiver = await receiverOf();
     await Promise.all(Array.from({ length: 3 }, () => ground.publish(receiver.type)));
     await settle(async () => (await statsOf(receiver as never)).pending === 3);
-    expect(await pollSome(receiver.api, "limit=0&wait=-5")).toHaveLength(1);
-    expect(await pollSome(receiver.api, "limit=100000")).toHaveLength(2);
+    expect(await pollNow(receiver.api, "limit=0&wait=-5")).toHaveLength(1);
+    expect(await pollNow(receiver.api, "limit=100000")).toHaveLength(2);
     const expected = { code: "validation_failed", details: { field: "limit" } };
     expect((await receiver.api.get("/delivery/poll?limit=many")).body.error).toMatchObject(expected);
   });
@@ -91,7 +91,7 @@ describe("poll", () => {
     const receiver = await receiverOf({ interests });
     for (const priority of [1, 5, 9, 9, 1]) await ground.publish(typeOf(priority));
     await settle(async () => (await statsOf(receiver as never)).pending === 5);
-    const all = [...(await pollSome(receiver.api, "limit=2")), ...(await pollSome(receiver.api, ""))];
+    const all = [...(await pollSome(receiver.api, "limit=2")), ...(await pollNow(receiver.api))];
     expect(all.map(({ payload }) => payload.type.at(-1))).toEqual(["9", "9", "5", "1", "1"]);
   });
 
@@ -100,8 +100,8 @@ describe("poll", () => {
     const text = "x".repeat(900_000);
     for (let i = 0; i < 6; i++) await ground.publish(receiver.type, { text });
     await settle(async () => (await statsOf(receiver as never)).pending === 6);
-    expect(await pollSome(receiver.api, "")).toHaveLength(4);
-    expect(await pollSome(receiver.api, "")).toHaveLength(2);
+    expect(await pollNow(receiver.api)).toHaveLength(4);
+    expect(await pollNow(receiver.api)).toHaveLength(2);
   });
 
   test("a disconnected caller gets no later deliveries", async () => {
@@ -138,7 +138,7 @@ describe("leases", () => {
     const dead = await settle(async () => (await receiver.api.get("/delivery/dlq")).body.items[0]);
     expect(dead).toMatchObject({ event_id, agent_id: receiver.id, attempt_count: 2 });
     expect(dead.dlq_reason).toBe("max attempts exceeded (2): lease expired");
-    expect(await pollSome(receiver.api, "")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
   });
 
   test("extend keeps a delivery longer than its timeout", async () => {
@@ -149,7 +149,7 @@ describe("leases", () => {
     await ground.publish(receiver.type);
     const held = new Map<string, number>();
     await settle(async () => {
-      for (const { id, attempt_count } of await pollSome(receiver.api, "wait=5")) {
+      for (const { id, attempt_count } of await pollSome(receiver.api)) {
         // Those whose lease of a second ended before that are redelivered.
         if ((await extend(id, 60)) === 1) held.set(id, attempt_count);
       }
@@ -159,8 +159,8 @@ describe("leases", () => {
     // The second is given back by a lease that ends at once.
     expect(await extend(lapsed, 1)).toBe(1);
     const attempt_count = (held.get(lapsed) as number) + 1;
-    expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id: lapsed, attempt_count }]);
-    expect(ids(await pollSome(receiver.api, ""))).not.toContain(kept);
+    expect(await pollSome(receiver.api)).toMatchObject([{ id: lapsed, attempt_count }]);
+    expect(ids(await pollNow(receiver.api))).not.toContain(kept);
     const answer = ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept] }));
     expect(answer).toEqual({ acknowledged: 1 });
     expect(await extend(kept, 60)).toBe(0);
@@ -180,7 +180,7 @@ describe("ack", () => {
     expect(await ack(receiver)).toEqual({ acknowledged: 1, unknown_ids });
     expect(await ack(receiver)).toEqual({ acknowledged: 0, unknown_ids });
     expect(await ack(other)).toMatchObject({ acknowledged: 1 });
-    expect(await pollSome(receiver.api, "")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
   });
 
   test("counts after the lease has ended, whether it was given again or not", async () => {
@@ -189,7 +189,7 @@ describe("ack", () => {
     const [{ id }] = await pollSome(receiver.api);
     await settle(async () => (await statsOf(receiver as never)).in_flight === 0);
     expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({ acknowledged: 1 });
-    expect(await pollSome(receiver.api, "wait=2")).toEqual([]);
+    expect(await pollNow(receiver.api, "wait=2")).toEqual([]);
   });
 
   test.each([
@@ -227,7 +227,7 @@ describe("nack", () => {
       expect(answer).toEqual({ nacked: 1, dead_lettered: 0 });
       expect(await statsOf(receiver as never)).toMatchObject({ waiting: 1 });
     }
-    expect(await pollSome(own.api, "wait=20")).toMatchObject([{ attempt_count: 2 }]);
+    expect(await pollSome(own.api)).toMatchObject([{ attempt_count: 2 }]);
   });
 
   test.each([[[]], [[0]], [[86_401]], [[1.5]], ["10"]])("refuses %j as an agent's delays", async (delays) => {
@@ -242,10 +242,10 @@ describe("nack", () => {
     await ground.publish(receiver.type);
     const [{ id }] = await pollSome(receiver.api);
     await receiver.api.post("/delivery/nack", { delivery_ids: [id], delay_seconds: 0 });
-    expect(await pollSome(receiver.api, "")).toMatchObject([{ id, attempt_count: 2 }]);
+    expect(await pollSome(receiver.api)).toMatchObject([{ id, attempt_count: 2 }]);
     await receiver.api.post("/delivery/nack", { delivery_ids: [id], delay_seconds: 60 });
     expect(await statsOf(receiver as never)).toMatchObject({ pending: 1, waiting: 1, in_flight: 0 });
-    expect(await pollSome(receiver.api, "")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
   });
 
   test("dead-letters with the given reason when the budget is spent", async () => {
@@ -331,7 +331,7 @@ describe("the lease of an attempt", () => {
     const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1, retry_budget } });
     await ground.publish(receiver.type);
     const [first] = await pollSome(receiver.api);
-    const second = await settle(async () => (await pollSome(receiver.api))[0]);
+    const [second] = await pollSome(receiver.api);
     expect(second.id).toBe(first.id);
     expect(second.lease).not.toBe(first.lease);
     const delivery_ids = [first.id];
@@ -365,8 +365,8 @@ describe("the lease of an attempt", () => {
     const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 60 } });
     for (let n = 0; n < 3; n++) await ground.publish(receiver.type);
     await settle(async () => (await statsOf(receiver as never)).pending === 3);
-    const [one] = await pollSome(receiver.api, "wait=10&limit=1");
-    const [two, three] = await pollSome(receiver.api, "wait=10&limit=2");
+    const [one] = await pollSome(receiver.api, "limit=1");
+    const [two, three] = await pollNow(receiver.api, "limit=2");
     expect(three.lease).toBe(two.lease);
     const delivery_ids = [one.id, two.id, three.id];
     const answer = await post(receiver, "extend", { delivery_ids, lease: two.lease, seconds: 60 });
@@ -385,7 +385,7 @@ describe("the lease of an attempt", () => {
     const receiver = await receiverOf();
     for (let n = 0; n < 3; n++) await ground.publish(receiver.type);
     await settle(async () => (await statsOf(receiver as never)).pending === 3);
-    const [a, b, c] = ids(await pollSome(receiver.api));
+    const [a, b, c] = ids(await pollNow(receiver.api));
     const odd = ["", "nonsense", "evt_1", `dlv_${"x".repeat(500)}`, "dlv_ä\u2028", "42"];
     const acknowledged = await post(receiver, "ack", { delivery_ids: [...odd, a] });
     expect(acknowledged).toEqual({ acknowledged: 1, unknown_ids: odd });

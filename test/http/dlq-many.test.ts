@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { pagesOf } from "../support/pages.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -120,7 +120,7 @@ describe("bulk requests by a filter", () => {
     const found = await auditedAs("discard_many");
     expect(found).toMatchObject([{ outcome: "done", details: { count: 3, dry_run: false } }]);
     expect(ok(await replay({ agent_id: one.id, text: "shut" }))).toMatchObject({ count: 0 });
-    expect(await pollSome(one.api, "")).toEqual([]);
+    expect(await pollNow(one.api)).toEqual([]);
   });
 
   test("discard only the caller's own", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -87,7 +87,7 @@ describe("replay of one", () => {
     ok(await receiver.api.post(`/delivery/dlq/${id}/replay`));
     expect(await pollSome(receiver.api)).toMatchObject([{ id, event_id }]);
     expect(await pollSome(late.api)).toMatchObject([{ event_id, attempt_count: 1 }]);
-    expect(await pollSome(had.api, "")).toEqual([]);
+    expect(await pollNow(had.api)).toEqual([]);
   });
 
   test("leaves it dead, and says so, when its recipient no longer matches", async () => {
@@ -97,7 +97,7 @@ describe("replay of one", () => {
     ok(await receiver.api.post(`/delivery/dlq/${id}/replay`));
     const reason = `${dead("no")}; replay: its recipient no longer matches`;
     await settle(async () => (await deadOf(receiver)).items[0].dlq_reason === reason);
-    expect(await pollSome(receiver.api, "")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
     // Once it matches again, so does the next replay.
     ok(await receiver.api.post(`/agents/${receiver.id}/interests`, { event_type: "com.example.*" }));
     ok(await receiver.api.post(`/delivery/dlq/${id}/replay`));
@@ -153,7 +153,7 @@ test("a deleted dead letter is gone, and no replay brings it back", async () => 
   expect((await one.api.del(`/delivery/dlq/${id}`)).status).toBe(404);
   ok(await two.api.post(`/delivery/dlq/${twos}/replay`));
   expect(await pollSome(two.api)).toMatchObject([{ id: twos }]);
-  expect(await pollSome(one.api, "")).toEqual([]);
+  expect(await pollNow(one.api)).toEqual([]);
   expect(await deadOf(one)).toMatchObject({ count: 0 });
 });
 
@@ -185,7 +185,7 @@ test("an event's id names its dead letter, where it has one", async () => {
   const { event_id } = (await deadOf(receiver)).items[0];
   const replay = (named: string) => receiver.api.post(`/delivery/dlq/${named}/replay`, {});
   expect(ok(await replay(event_id))).toEqual({ id, status: "accepted" });
-  const again = await settle(async () => (await pollSome(receiver.api))[0]);
+  const [again] = await pollSome(receiver.api);
   expect(again.id).toBe(id);
   ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }));
   const other = await mortal();

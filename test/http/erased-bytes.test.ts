@@ -106,11 +106,11 @@ test("that was cut off is finished after the next start", async () => {
   await store.collection(MemoryErasureModel).insert(erasure);
   await store.close();
   await server.restart();
-  await settle(async () => (await heldIn(server.dataDir, texts)).length === 0, { within: 30_000 });
+  await settle(async () => (await heldIn(server.dataDir, texts)).length === 0);
   expect((await alice.get(`/memories/${id}`)).status).toBe(404);
   // The entry follows the removal of the bytes.
   const latest = async () => ok(await cast.orgAdmin.get("/audit?action=memories.erase&limit=1")).entries[0];
-  await settle(async () => (await latest()).actor_kind === "service", { within: 30_000 });
+  await settle(async () => (await latest()).actor_kind === "service");
   expect((await latest()).details).toMatchObject({ erased: { memories: 1 } });
 });
 

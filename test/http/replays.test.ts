@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { pollMany, pollNow, useGround } from "../support/deliveries.ts";
 import type { Answer } from "../support/http.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -49,7 +49,7 @@ async function drain({ api }: Receiver, least = 0) {
   // biome-ignore lint/suspicious/noExplicitAny: as pollSome
   const all: any[] = [];
   for (;;) {
-    const found = await pollSome(api, "wait=1");
+    const found = await pollNow(api, "wait=1");
     if (found.length === 0 && all.length >= least) return all;
     all.push(...found);
     ok(await api.post("/delivery/ack", { delivery_ids: found.map(({ id }) => id) }));
@@ -69,7 +69,7 @@ describe("a replay of history", () => {
     const ended = await becomes(listener, started.id, "completed");
     expect(ended).toMatchObject({ matched: 120, delivered: 120, waiting_for: null, error: null });
     expect(Date.parse(ended.reached)).toBeLessThanOrEqual(Date.parse(ended.until));
-    const given = await drain(listener);
+    const given = await drain(listener, 121);
     const replayed = given.filter(({ replay_id }) => replay_id === started.id);
     expect(eventsOf(replayed)).toEqual(ids);
     expect(given.filter(({ replay_id }) => replay_id === undefined).map((each) => each.event_id)).toEqual([
@@ -107,10 +107,7 @@ describe("a replay of history", () => {
     const type = "com.again.order";
     const listener = await receiver("reset", { interests: [type], agent: { retry_budget: 1 } });
     const ids = await publishMany(type, 6);
-    const first = await settle(async () => {
-      const found = await pollSome(listener.api, "limit=100");
-      return found.length === 6 && found;
-    });
+    const first = await pollMany(listener.api, 6);
     const settled = first.map(({ id }) => id);
     ok(await listener.api.post("/delivery/ack", { delivery_ids: settled.slice(0, 3) }));
     ok(await listener.api.post("/delivery/nack", { delivery_ids: settled.slice(3, 5), reason: "no" }));
@@ -187,7 +184,7 @@ describe("a replay of history", () => {
     });
     const own = { content: "The code is 7.", scope: "agent" };
     ok(await author.api.post("/memories", { ...own, title: "Code", type: "semantic" }));
-    const given = await drain(author);
+    const given = await drain(author, 1);
     expect(given.length).toBeGreaterThan(0);
     const other = await receiver("curious", { interests: ["service.memory.*"] });
     expect(await count(other)).toMatchObject({ matched: 0, deliverable: 0 });

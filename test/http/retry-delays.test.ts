@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { pollMany, pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -146,13 +146,6 @@ const stepsOf = (deliveries: { payload: { data: { step: string } } }[]) =>
   deliveries.map(({ payload }) => payload.data.step);
 const idsOf = (deliveries: { id: string }[]) => deliveries.map(({ id }) => id);
 
-/** Polls until so many deliveries came. */
-async function pollUntil(receiver: Receiver, count: number) {
-  const all: Awaited<ReturnType<typeof pollSome>> = [];
-  while (all.length < count) all.push(...(await pollSome(receiver.api)));
-  return all;
-}
-
 const allWritten = (receiver: Receiver, pending: number) =>
   settle(async () => ok(await receiver.api.get("/delivery/stats")).pending === pending);
 
@@ -161,39 +154,39 @@ describe("deliveries with the same key", () => {
     const receiver = await orderedReceiver();
     await publishAll(receiver.type, ["a1", "a2", "b1", "a3", "b2"]);
     await allWritten(receiver, 5);
-    const first = await pollUntil(receiver, 2);
+    const first = await pollMany(receiver.api, 2);
     expect(stepsOf(first).toSorted()).toEqual(["a1", "b1"]);
-    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
     const a1 = first.filter(({ payload }) => payload.data.step === "a1");
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf(a1) }));
-    const second = await pollUntil(receiver, 1);
+    const second = await pollMany(receiver.api, 1);
     expect(stepsOf(second)).toEqual(["a2"]);
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf([...first, ...second]) }));
-    expect(stepsOf(await pollUntil(receiver, 2)).toSorted()).toEqual(["a3", "b2"]);
+    expect(stepsOf(await pollMany(receiver.api, 2)).toSorted()).toEqual(["a3", "b2"]);
   });
 
   test("wait for one that waits for its retry or whose lease has ended, and pass it when it is dead", async () => {
     const receiver = await orderedReceiver({ retry_budget: 3, visibility_timeout_seconds: 1 });
     await publishAll(receiver.type, ["a1", "a2"]);
     await allWritten(receiver, 2);
-    const [first] = await pollUntil(receiver, 1);
+    const [first] = await pollMany(receiver.api, 1);
     ok(await receiver.api.post("/delivery/nack", { delivery_ids: [first.id], delay_seconds: 1 }));
-    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    expect(await pollNow(receiver.api)).toEqual([]);
     // The retry; its lease ends.
-    expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a1"]);
-    const [third] = await pollUntil(receiver, 1);
+    expect(stepsOf(await pollMany(receiver.api, 1))).toEqual(["a1"]);
+    const [third] = await pollMany(receiver.api, 1);
     expect([third.payload.data.step, third.attempt_count]).toEqual(["a1", 3]);
     ok(await receiver.api.post("/delivery/nack", { delivery_ids: [third.id], dead_letter: true }));
-    const [next] = await pollUntil(receiver, 1);
+    const [next] = await pollMany(receiver.api, 1);
     expect(next.payload.data.step).toBe("a2");
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: [next.id] }));
     await publishAll(receiver.type, ["a3"]);
-    const [last] = await pollUntil(receiver, 1);
+    const [last] = await pollMany(receiver.api, 1);
     // A replay takes its turn: it waits for the one that is in flight.
     ok(await ground.admin.post(`/delivery/dlq/${third.id}/replay`, {}));
     await settle(async () => ok(await receiver.api.get("/delivery/stats")).dead === 0);
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: [last.id] }));
-    expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a1"]);
+    expect(stepsOf(await pollMany(receiver.api, 1))).toEqual(["a1"]);
   });
 
   test("come one by one on a stream", async () => {
@@ -240,23 +233,23 @@ describe("deliveries with the same key", () => {
     await ground.publish(receiver.type, { order: 5, step: "n1" });
     await ground.publish(receiver.type, { order: "5", step: "n2" });
     await allWritten(receiver, 5);
-    expect(stepsOf(await pollUntil(receiver, 4)).toSorted()).toEqual(["n1", "x1", "x2", "x3"]);
-    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    expect(stepsOf(await pollMany(receiver.api, 4)).toSorted()).toEqual(["n1", "x1", "x2", "x3"]);
+    expect(await pollNow(receiver.api)).toEqual([]);
   });
 
   test("keep their order when the rest of a queue is emptied", async () => {
     const receiver = await orderedReceiver();
     await publishAll(receiver.type, ["a1", "a2", "a3"]);
     await allWritten(receiver, 3);
-    const first = await pollUntil(receiver, 1);
-    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    const first = await pollMany(receiver.api, 1);
+    expect(await pollNow(receiver.api)).toEqual([]);
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf(first) }));
-    const second = await pollUntil(receiver, 1);
+    const second = await pollMany(receiver.api, 1);
     expect(stepsOf(second)).toEqual(["a2"]);
     ok(await ground.admin.post(`/agents/${receiver.id}/deliveries:drain`, {}));
     await publishAll(receiver.type, ["a4"]);
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf(second) }));
-    expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a4"]);
+    expect(stepsOf(await pollMany(receiver.api, 1))).toEqual(["a4"]);
   });
 
   test("are said to be held", async () => {
@@ -264,7 +257,7 @@ describe("deliveries with the same key", () => {
     await publishAll(receiver.type, ["a1"]);
     const event_id = await ground.publish(receiver.type, { order: "a", step: "a2" });
     await allWritten(receiver, 2);
-    await pollUntil(receiver, 1);
+    await pollMany(receiver.api, 1);
     const why = ok(await ground.admin.get(`/agents/${receiver.id}/reception?event_id=${event_id}`));
     expect(why.reasons[0]).toMatchObject({ reason: "held", text: expect.stringContaining("earlier one") });
     expect(why.delivery).toMatchObject({ status: "waiting", next_attempt_at: null });

@@ -298,7 +298,7 @@ test("a node is ready when the credentials are there, and SIGTERM to npm ends wh
     const { agent } = JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8"));
     expect(await agentToken({ url: `${url}/v1` }, agent.api_key)).toMatch(/^ey/);
     // With its output closed: nobody holds it any more. A shell between npm and the server would end alone.
-    expect(await npm.end("SIGTERM", 15_000)).toMatchObject({ code: 0 });
+    expect(await npm.end("SIGTERM")).toMatchObject({ code: 0 });
     await expect(fetch(`http://127.0.0.1:${at.PORT}/healthz`)).rejects.toThrow();
   } finally {
     endGroup(npm.pid);

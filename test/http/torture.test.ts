@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { pollMany, pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import type { Answer } from "../support/http.ts";
 import { newReceiver, type Receiver, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -57,7 +57,7 @@ test("races polls and a stream of one agent never hold the same delivery at once
   await publish(agent, 400);
   const taken: string[] = [];
   const poll = async (): Promise<void> => {
-    const page = await pollSome(agent.api, "limit=7");
+    const page = await pollNow(agent.api, "limit=7");
     taken.push(...page.map(({ id }: Delivery) => id));
     if (page.length) await poll();
   };
@@ -81,7 +81,7 @@ test("races an acknowledgement that meets the end of its lease counts once and f
   const taken = new Map<string, Delivery>();
   await settle(async () => {
     // Some may be redelivered before the last are delivered.
-    for (const delivery of await pollSome(agent.api, "limit=100&wait=1")) taken.set(delivery.id, delivery);
+    for (const delivery of await pollSome(agent.api, "limit=100")) taken.set(delivery.id, delivery);
     return taken.size === 300;
   });
   const first = [...taken.values()];
@@ -95,7 +95,7 @@ test("races an acknowledgement that meets the end of its lease counts once and f
   const poll = async () => {
     while (!over) {
       const asked = performance.now();
-      for (const { id } of await pollSome(agent.api, "limit=1")) {
+      for (const { id } of await pollNow(agent.api, "limit=1")) {
         if ((done.get(id) ?? Number.POSITIVE_INFINITY) < asked) early.push(id);
       }
     }
@@ -125,7 +125,7 @@ test("races a dead letter that is replayed ten times at once comes back once", a
   const came: Delivery[] = [];
   const receiving = settle(
     async () => {
-      const page: Delivery[] = await pollSome(agent.api, "wait=1");
+      const page: Delivery[] = await pollNow(agent.api, "wait=1");
       came.push(...page);
       if (page.length)
         await acknowledge(
@@ -187,8 +187,7 @@ test("sizes an event of 1 MB arrives whole; one byte more is refused, alone and 
   const both = `[${sized(agent.type, "fits too", MEGABYTE)},${sized(agent.type, "over", MEGABYTE + 1)}]`;
   const batch = await ground.admin.post("/events", both, BATCH);
   expect(batch.body).toMatchObject([{ status: "accepted" }, { error: { code: "payload_too_large" } }]);
-  const page: Delivery[] = [];
-  await settle(async () => page.push(...(await pollSome(agent.api, "wait=1"))) && page.length === 2);
+  const page: Delivery[] = await pollMany(agent.api, 2);
   expect(page.map(({ payload }) => payload.id)).toEqual(["fits", "fits too"]);
   expect(JSON.stringify(page[0]?.payload)).toBe(fits);
 });

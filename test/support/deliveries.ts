@@ -1,6 +1,7 @@
 import { afterAll } from "@jest/globals";
 import { type Api, agentToken, api } from "./http.ts";
 import { type ServerOptions, startServer, type TestServer } from "./server.ts";
+import { settle } from "./settle.ts";
 import { startShared } from "./shared.ts";
 import { ok } from "./tenancy.ts";
 
@@ -43,6 +44,26 @@ export async function onGround(server: TestServer): Promise<Omit<Ground, "server
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-export async function pollSome(receiver: Api, query = "wait=10"): Promise<any[]> {
+type Polled = any[];
+
+/** Waits until there are deliveries, which are written some time after their event is accepted; claims one or more. */
+export async function pollSome(receiver: Api, query = ""): Promise<Polled> {
+  const waiting = query.includes("wait=") ? query : `wait=10&${query}`;
+  const some = async () => {
+    const found = await pollNow(receiver, waiting);
+    return found.length > 0 && found;
+  };
+  return settle(some, { what: "deliveries" });
+}
+
+/** The same until there are so many. */
+export async function pollMany(receiver: Api, count: number, query = ""): Promise<Polled> {
+  const all: Polled = [];
+  while (all.length < count) all.push(...(await pollSome(receiver, query)));
+  return all;
+}
+
+/** One poll, which does not wait: for what must not come, and what is known to be ready. */
+export async function pollNow(receiver: Api, query = ""): Promise<Polled> {
   return ok(await receiver.get(`/delivery/poll?${query}`)).deliveries;
 }

@@ -60,7 +60,7 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
     if (event.name === "test_done" && event.test.errors.length > 0) this.#failed.push(event.test);
     if (event.name !== "run_finish") return;
     try {
-      await settle(() => this.#left().length === 0, { within: 5_000 });
+      await settle(() => this.#left().length === 0);
     } catch {
       const left = this.#left();
       await this.#stopAll();

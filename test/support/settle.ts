@@ -2,10 +2,14 @@ import { patience } from "./patience.ts";
 
 /** How long to go on asking, in ms, and how to name what was waited for when it did not come. */
 interface SettleOptions {
+  /** Longer than usual; less counts as `USUAL_MS`. */
   within?: number;
   every?: number;
   what?: string;
 }
+
+/** Only what fails waits so long: a shorter limit would save nothing, and fail on a busy machine. */
+const USUAL_MS = 30_000;
 
 /** On a cluster everything takes several processes, which share what cores there are. Less than the limit of a test. */
 const BY_WORLD = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 1.5 : 1;
@@ -14,12 +18,12 @@ const BY_WORLD = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 1.5 : 1;
  * Asks `condition` again and again until it gives something other than `undefined`, `null` or `false`, and
  * returns that. A condition that throws counts as not yet true.
  *
- * @throws Error naming what was waited for, with the last error or value, after `within` ms (30,000; half as
- *   much again on a cluster, longer on a busy machine); only what fails waits so long
+ * @throws Error naming what was waited for, with the last error or value, after `within` ms (half as much again on a
+ *   cluster, longer on a busy machine)
  */
 export async function settle<T>(
   condition: () => T | Promise<T>,
-  { within = 30_000, every = 20, what = condition.toString() }: SettleOptions = {},
+  { within = USUAL_MS, every = 20, what = condition.toString() }: SettleOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
   const started = performance.now();
   let allowed: number;
@@ -35,7 +39,7 @@ export async function settle<T>(
       last = error;
     }
     await new Promise((resolve) => setTimeout(resolve, every));
-    allowed = within * BY_WORLD * patience();
+    allowed = Math.max(USUAL_MS, within) * BY_WORLD * patience();
   } while (performance.now() - started < allowed);
   throw new Error(`not settled within ${Math.round(allowed)} ms: ${what} (last: ${String(last)})`, {
     cause: last,

@@ -104,12 +104,12 @@ alone(
     // The program is killed with its worker, after it has asked.
     const ledger = async () =>
       (await readFile(join(clone, "ledger"), "utf8").catch(() => "")).split("\n").filter(Boolean);
-    await settle(async () => (await ledger()).length === 1, { within: 30_000 });
+    await settle(async () => (await ledger()).length === 1);
     process.kill(Number(await readFile(join(clone, "worker"), "utf8")), "SIGKILL");
     await first.exited;
     await writeFile(join(clone, "go"), "");
     await work();
-    await settle(async () => (await ledger()).length === 2, { within: 30_000 });
+    await settle(async () => (await ledger()).length === 2);
     const [asked, again] = await ledger();
     expect(asked).toBe(again);
 
@@ -126,9 +126,7 @@ alone(
     await server.kill();
     await server.restart();
 
-    await settle(async () => ok(await admin.get(`/runs/${run.id}`)).status === "completed", {
-      within: 30_000,
-    });
+    await settle(async () => ok(await admin.get(`/runs/${run.id}`)).status === "completed");
     // Handled and acknowledged, each once.
     await settle(async () => {
       const { pending, dead } = await builder.deliveries.stats();

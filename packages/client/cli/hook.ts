@@ -5,7 +5,7 @@ import { type Command, type Context, word } from "./command.ts";
 import { briefFor } from "./hooks/brief.ts";
 import { type HookInput, makeAnswer, parseInput, TOOLS, type Tool } from "./hooks/input.ts";
 import { projectAt } from "./hooks/project.ts";
-import { saveSession } from "./hooks/save.ts";
+import { handoffOf } from "./hooks/save.ts";
 import { noteEnded, noteTaken } from "./hooks/turns.ts";
 import { noteUnsaved, unsavedIn } from "./hooks/unsaved.ts";
 import { waitingEvents } from "./hooks/waiting.ts";
@@ -56,11 +56,12 @@ async function carryOut(context: Context, tool: Tool, input: HookInput): Promise
     );
   if (input.task === "save") {
     const { sessionId } = input;
-    await noteUnsaved(host, { tool, sessionId, root: project.root }, () =>
-      within(context, "save", (signal) =>
-        saveSession(client, { signal, retries: 1 }, { ...input, tool, project }),
-      ),
-    );
+    await noteUnsaved(host, { tool, sessionId, root: project.root }, async () => {
+      const handoff = await handoffOf({ ...input, tool, project });
+      // Over the one that the session saved before.
+      if (handoff)
+        await within(context, "save", (signal) => client.handoffs.save(handoff, { signal, retries: 1 }));
+    });
     return undefined;
   }
   const unsaved = await unsavedIn(host, project.root);

@@ -61,7 +61,7 @@ def server() -> Iterator[Server]:
         yield Server(url, agent["api_key"], agent["id"], credentials["admin"])
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(60)
         shutil.rmtree(folder)
 
 

@@ -308,7 +308,7 @@ def test_ends_with_its_work_at_a_signal(server: Server, client: Sensorium, recei
     assert program.stdout.readline() == "begun\n"
     program.send_signal(signal.SIGTERM)
     assert program.stdout.read() == "done\nended\n"
-    assert program.wait(30) == 0
+    assert program.wait(60) == 0
     with Sensorium(server.url, key) as agent:
         assert agent.deliveries.stats().pending == 0
 
@@ -325,7 +325,7 @@ def test_ends_at_once_at_a_second_interrupt(server: Server, client: Sensorium, r
     program.send_signal(signal.SIGINT)
     assert program.stdout.readline() == "stopping\n"
     program.send_signal(signal.SIGINT)
-    _, errors = program.communicate(timeout=30)
+    _, errors = program.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
 
 

@@ -60,4 +60,4 @@ def test_the_receiver(server: Server, client: Sensorium, receiver: tuple[str, st
     assert program.stdout
     assert program.stdout.readline() == f"{type_} {{'total': 7}}\n"
     program.send_signal(signal.SIGINT)
-    assert program.wait(10) == 0
+    assert program.wait(60) == 0

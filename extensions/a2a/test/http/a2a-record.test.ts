@@ -96,7 +96,7 @@ test("final tasks with their webhooks end after their retention", async () => {
   for (const _id of [old, open]) await rows.system.updateOne({ _id }, { $set: { updated_at } });
   await store.close();
   await server.restart();
-  await settle(async () => !(await isTask(old)), { within: 30_000 });
+  await settle(async () => !(await isTask(old)));
   expect([await isTask(open), await isTask(recent)]).toEqual([true, true]);
 });
 

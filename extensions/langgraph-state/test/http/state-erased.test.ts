@@ -99,6 +99,6 @@ describe("no blob is left", () => {
     expect(await blobsOf(server, tenant_id)).toHaveLength(before.length + 1);
     await remove();
     // The rows of a deletion go a moment after its answer.
-    await settle(async () => (await blobsOf(server, tenant_id)).join() === before.join(), { within: 10_000 });
+    await settle(async () => (await blobsOf(server, tenant_id)).join() === before.join());
   });
 });

@@ -1,8 +1,6 @@
 import { relative } from "node:path";
-import type { Client } from "../../client.ts";
 import { redact } from "../../generated/redact.ts";
 import type { HandoffsSaveParams } from "../../generated/types.ts";
-import type { CallOptions } from "../../operation.ts";
 import type { HookInput, Tool } from "./input.ts";
 import type { Project } from "./project.ts";
 import { cut, oneLine } from "./text.ts";
@@ -25,8 +23,8 @@ interface Ended extends HookInput {
   project: Project;
 }
 
-/** Saves the handoff of a session, over the one that it saved before; none if nobody asked for anything in it. */
-export async function saveSession(client: Client, options: CallOptions, ended: Ended): Promise<void> {
+/** Returns the handoff of a session; none if nobody asked for anything in it. */
+export async function handoffOf(ended: Ended): Promise<HandoffsSaveParams | undefined> {
   const session = await readTranscript(ended.transcript).catch((error) => {
     if (ended.prompt || ended.answer) return readTranscript(undefined);
     throw error;
@@ -34,8 +32,7 @@ export async function saveSession(client: Client, options: CallOptions, ended: E
   const { requests } = session;
   if (requests.length === 0 && ended.prompt) requests.push(ended.prompt);
   session.answer ??= ended.answer;
-  if (requests.length === 0 && !session.answer) return;
-  await client.handoffs.save(toHandoff(session, ended), options);
+  return requests.length > 0 || session.answer ? toHandoff(session, ended) : undefined;
 }
 
 function toHandoff(session: Session, { tool, project, sessionId }: Ended): HandoffsSaveParams {
