@@ -37,7 +37,13 @@ const event = (hook_event_name: string, more: object = {}) => ({
 
 async function hook(input: object | string, tool = "claude-code", env: Record<string, string> = {}) {
   const json = typeof input === "string" ? input : JSON.stringify(input);
-  const { code, out, err } = await cli.run(["hook", tool], { input: json, env });
+  const { timeout } = AbortSignal;
+  // A hook waits for a server for some seconds: on a busy machine the real one needs longer.
+  if (!env.SENSORIUM_URL) AbortSignal.timeout = (ms) => timeout(60_000 + ms);
+  const ran = cli.run(["hook", tool], { input: json, env });
+  const { code, out, err } = await ran.finally(() => {
+    AbortSignal.timeout = timeout;
+  });
   return { code, answer: JSON.parse(out), err };
 }
 
