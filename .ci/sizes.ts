@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage|packages/mongoose-sqlite/(?!test/))/.*)${CODE}`,
     ),
-    most: { lines: 84_450, files: 670 },
+    most: { lines: 84_750, files: 670 },
   },
   { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 7_250 } },
   { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_000 } },
@@ -32,7 +32,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 88_300 },
+    most: { lines: 88_400 },
   },
 ];
 

@@ -22,6 +22,13 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   בה`.split(/\s+/),
 );
 
+/** Words of questions that say which kind of answer is wanted, more than what about: their absence from a text says little. */
+export const QUESTION_WORDS: ReadonlySet<string> = new Set(
+  `allow amount ask big call come count do early far fast find frequent frequently give go happen high kind know large late
+  long look make may mean name need number often old person quantity reach see soon sort take tell thing type use want
+  work brauchen finden gibt heissen nehmen oft viel viele finde brauche`.split(/\s+/),
+);
+
 /** What asks in Chinese: between the words of a question, there are no spaces. */
 export const CHINESE_QUESTIONS =
   /什[么麼][时時]候|[为為]什[么麼]|什[么麼]|[时時]候|哪[里裡个個些]|怎[么麼][样樣]?|多少|多久|如何|[吗嗎呢]$/u;

@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { CHINESE_QUESTIONS, IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 9;
+export const TERMS_VERSION = 10;
 
 /** Longer words are cut, to keep them out of the index. */
 export const MAX_WORD = 40;
@@ -123,10 +123,15 @@ function addRun(run: string, found: string[]): void {
 export const SIGN_ASKS = 1;
 export const SIGN_TELLS_TIME = 2;
 export const SIGN_DENIES = 4;
+export const SIGN_COUNTS = 8;
 
 const ASKS = /\?[\s"')\]]*$/;
 const TELLS_TIME =
   /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?days?|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|morning|evening|night|(?:19|20)\d\d)\b/i;
+
+/** Numbers, amounts and moments, which questions such as "how many", "how often" and "when" ask for. */
+const COUNTS =
+  /\p{N}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|half|quarter|first|once|twice|daily|hourly|weekly|monthly|yearly|quarterly|every|each|always|never|free|none|nobody|no|all|both|single|noon|midnight|after|before|until|when|whenever|during)\b/iu;
 
 /** Words that deny, in the languages of lib/text/languages.ts: no library has them. */
 const DENIES = new RegExp(
@@ -146,7 +151,8 @@ const DENIES = new RegExp(
 
 export function findSigns(text: string): number {
   const signs = ASKS.test(text) ? SIGN_ASKS : 0;
-  return signs | (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0) | (DENIES.test(text) ? SIGN_DENIES : 0);
+  const tells = (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0) | (COUNTS.test(text) ? SIGN_COUNTS : 0);
+  return signs | tells | (DENIES.test(text) ? SIGN_DENIES : 0);
 }
 
 /** Returns a text without case, accents, invisible characters and contractions. */

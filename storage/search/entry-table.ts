@@ -2,7 +2,15 @@ import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { metadataCheck } from "../../lib/filter/metadata.ts";
 import { SIGN_ASKS } from "../../lib/text/terms.ts";
 import { grown, Names } from "./columns.ts";
-import { held, type SearchWhere, TIMES, type TimeBounds, type wholeEntry } from "./entry.ts";
+import {
+  held,
+  overlaps,
+  type SearchWhere,
+  spanOf,
+  TIMES,
+  type TimeBounds,
+  type wholeEntry,
+} from "./entry.ts";
 import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
@@ -104,12 +112,15 @@ export class EntryTable {
 
   /** Returns 1 for each row that the reader may find, of the requested kind and time. */
   visible({ access, where, include_superseded, now }: Reader): Uint8Array {
+    const { past } = where;
+    const heldThen = (row: number) =>
+      past !== undefined && overlaps(spanOf((this.entries[row] as EntryRow).validity), past);
     const agents = this.#names.agents.table(access.agent_ids);
     const teams = this.#names.teams.table(access.team_ids);
     const result = new Uint8Array(this.size);
     for (let row = 0; row < this.size; row++) {
       if (!this.#alive[row] || (this.#expires[row] as number) <= now) continue;
-      if (this.#superseded[row] && !include_superseded) continue;
+      if (this.#superseded[row] && !include_superseded && !heldThen(row)) continue;
       const scope = this.#scopes[row];
       const readable =
         scope === INSTITUTIONAL ||

@@ -25,6 +25,21 @@ export interface HeldAt {
   known: number;
 }
 
+/** A span of time in milliseconds since 1970; `to` is exclusive. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+/** Returns when an entry holds, as is known now; without an end, `to` is Infinity. */
+export function spanOf({ from, until, succeeded }: Validity): Span {
+  return { from, to: until ?? succeeded ?? Infinity };
+}
+
+export function overlaps(one: Span, other: Span): boolean {
+  return one.from < other.to && one.to > other.from;
+}
+
 /** Whether an entry held at a time, as far as was known at another. */
 export function held(
   { from, until, succeeded, replaced }: Validity,
@@ -119,6 +134,8 @@ export interface SearchWhere {
   metadata?: MetadataCondition[];
   /** Only what held then, whatever superseded it since. */
   held?: HeldAt;
+  /** Also what is superseded and held in this span. */
+  past?: Span;
 }
 
 /** `search.put` (internal): resolves when the text can be found. */
@@ -148,6 +165,8 @@ export interface SearchFind {
   access: Access;
   where?: SearchWhere;
   include_superseded?: boolean;
+  /** False: the query is no question, and a time in it asks for nothing. */
+  past?: boolean;
   limit: number;
   /** Additional hits, to replace those that the caller of the action filters out. */
   spare?: number;
@@ -250,9 +269,14 @@ interface Reading {
   hash: string;
 }
 
+/** A title of this length that repeats how the text begins was cut from it, and says nothing more. */
+const CUT = 40;
+
 export function readEntry(given: Pick<SearchEntry, "title" | "text">): Reading {
-  const { title, text } = entryTerms(given);
-  const whole = withoutInvisible(given.title ? `${given.title}\n${given.text}` : given.text);
+  const isRepeated =
+    given.text.startsWith(given.title) && (given.title.length >= CUT || given.text === given.title);
+  const { title, text } = entryTerms(isRepeated ? { title: "", text: given.text } : given);
+  const whole = withoutInvisible(given.title && !isRepeated ? `${given.title}\n${given.text}` : given.text);
   return {
     title_terms: [...title.terms, ...title.exact],
     text_terms: [...text.terms, ...text.exact],

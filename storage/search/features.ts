@@ -1,7 +1,8 @@
 import type { MemoryScope } from "../../lib/access/visibility.ts";
+import type { Span } from "./entry.ts";
 
 /** Increases when the ranking weights of search change (services/remember/search/ranking.ts). */
-export const WEIGHTS_VERSION = "3";
+export const WEIGHTS_VERSION = "4";
 
 /** Bits for the terms of the query that are present: bit i for `ParsedQuery.terms[i]`. */
 export type TermMask = number;
@@ -39,6 +40,8 @@ export interface Candidate extends Neighbour {
   cites: number;
   scope: MemoryScope;
   superseded: boolean;
+  /** When it holds. */
+  holds: Span;
 }
 
 /** Counts of the entries that the caller may find: scores reveal nothing about others' entries. */

@@ -1,3 +1,4 @@
+import { spanOf } from "./entry.ts";
 import { type EntryRow, EntryTable } from "./entry-table.ts";
 import {
   type Candidate,
@@ -149,6 +150,7 @@ export class TenantIndex {
       cites: entry.cites,
       scope: entry.scope,
       superseded: entry.superseded,
+      holds: spanOf(entry.validity),
     };
   }
 
@@ -163,7 +165,7 @@ export class TenantIndex {
     if (row === undefined || !this.#table.visible(anywhere)[row]) return "unknown";
     const entry = this.#table.entries[row] as EntryRow;
     if (entry.expires_at !== null && entry.expires_at <= query.now) return "expired";
-    if (entry.superseded && !query.include_superseded) return "superseded";
+    if (entry.superseded && !query.include_superseded && !found.visible[row]) return "superseded";
     if (!found.visible[row]) return "filtered";
     if (found.rows.includes(row)) return "candidate";
     return found.text.has[row] === 0 && (found.vectors?.cosine(row) ?? null) === null

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { entryTerms, queryTerms } from "../../lib/text/exact-terms.ts";
-import { findSigns, SIGN_ASKS, SIGN_TELLS_TIME, terms } from "../../lib/text/terms.ts";
-import { type DateRange, dateRanges, nearness } from "../../services/remember/search/date-words.ts";
+import { findSigns, SIGN_ASKS, SIGN_COUNTS, SIGN_TELLS_TIME, terms } from "../../lib/text/terms.ts";
+import { type DateRange, nearness, readDates } from "../../services/remember/search/date-words.ts";
 import { parseQuery } from "../../services/remember/search/find.ts";
 
 /** A Friday. */
@@ -101,8 +101,8 @@ test.each([
   ["Did you go?", SIGN_ASKS],
   ["\"Is it 'so?'\" ", SIGN_ASKS],
   ["We met last week.", SIGN_TELLS_TIME],
-  ["It costs 900 kroner", 0],
-  ["Was it in 2023?", SIGN_ASKS | SIGN_TELLS_TIME],
+  ["It costs 900 kroner", SIGN_COUNTS],
+  ["Was it in 2023?", SIGN_ASKS | SIGN_TELLS_TIME | SIGN_COUNTS],
   ["A lasting impression in the end", 0],
 ])("the signs of %j", (text, expected) => expect(findSigns(text)).toBe(expected));
 
@@ -129,14 +129,14 @@ test.each([
   ["call 12 people", ""],
 ])("the dates in %j", (text, expected) => {
   const day = (time: number) => new Date(time).toISOString().slice(0, 10);
-  const shown = dateRanges(text, NOW).map(
+  const shown = readDates(text, NOW).dates.map(
     ({ from, to, yearly }) => `${day(from)}..${day(to)}${yearly ? " yearly" : ""}`,
   );
   expect(shown.join(" ")).toBe(expected);
 });
 
 test("a time is near a date from three days before it to a week after", () => {
-  const [range] = dateRanges("8 May 2023", NOW) as [DateRange];
+  const [range] = readDates("8 May 2023", NOW).dates as [DateRange];
   expect(nearness(range.from, range)).toBe(1);
   expect(nearness(range.to - 1, range)).toBe(1);
   const [after, before] = [nearness(range.to + 2 * DAY, range), nearness(range.from - 2 * DAY, range)];
@@ -147,7 +147,7 @@ test("a time is near a date from three days before it to a week after", () => {
 });
 
 test("a date without a year is of any year, over its end as well", () => {
-  const [range] = dateRanges("31 December", NOW) as [DateRange];
+  const [range] = readDates("31 December", NOW).dates as [DateRange];
   expect(nearness(Date.UTC(2021, 11, 31, 9), range)).toBe(1);
   expect(nearness(Date.UTC(2022, 0, 2), range)).toBeGreaterThan(0.5);
   expect(nearness(Date.UTC(2022, 5, 2), range)).toBe(0);
@@ -158,6 +158,29 @@ test("a query is its distinct terms, and whether it asks for a time", () => {
   expect(query).toMatchObject({ asksTime: true, dates: [{ from: Date.UTC(2023, 4), yearly: false }] });
   expect(query.terms).toEqual(["crane", "break", "mai", "2023"]);
   expect(parseQuery("the day we met", NOW).asksTime).toBe(false);
+});
+
+test.each([
+  ["Who led the team in March?", "2026-03-01..2026-04-01"],
+  ["What was it called in December?", "2025-12-01..2026-01-01"],
+  ["Which one did we use last spring?", "2026-03-01..2026-06-01"],
+  ["Where was it until the office moved in May?", "2026-04-30..2026-05-01"],
+  ["Wer leitete das Team im März?", "2026-03-01..2026-04-01"],
+  ["Was galt vor drei Wochen?", "2026-10-26..2026-11-02"],
+  ["Welches hatten wir letztes Jahr?", "2025-01-01..2026-01-01"],
+  ["¿Dónde estaba la oficina la primavera pasada?", "2026-03-01..2026-06-01"],
+  ["¿Qué valía el 3 de mayo de 2026?", "2026-05-03..2026-05-04"],
+  ["Qui dirigeait l'équipe l’été dernier ?", "2026-06-01..2026-09-01"],
+  ["Que coûtait-il il y a deux mois ?", "2026-09-01..2026-10-01"],
+  ["When is the release in March?", null],
+  ["Who has led the team since March?", null],
+  ["What holds this month?", null],
+  ["Who maintains Spring Boot?", null],
+])("the past that %j asks about", (text, expected) => {
+  const { past } = parseQuery(text, NOW);
+  expect(past && [past.from, past.to].map((at) => new Date(at).toISOString().slice(0, 10)).join("..")).toBe(
+    expected,
+  );
 });
 
 test("a query has at most as many terms as a mask has bits", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { findSigns, SIGN_ASKS, SIGN_DENIES, SIGN_TELLS_TIME } from "../../lib/text/terms.ts";
+import { findSigns, SIGN_ASKS, SIGN_COUNTS, SIGN_DENIES, SIGN_TELLS_TIME } from "../../lib/text/terms.ts";
 import { parseQuery } from "../../services/remember/search/find.ts";
 import { FLOOR, type Ranked, rank } from "../../services/remember/search/ranking.ts";
 import type { Candidate, Corpus, Neighbour } from "../../storage/search/features.ts";
@@ -11,7 +11,7 @@ function candidate(id: string, more: Partial<Candidate> = {}): Candidate {
   return {
     ...{ id, has: 0, title: 0, cosine: 0.2, bm25: 0, length: 20, signs: 0, before: [], after: [], asked: 0 },
     ...{ created_at: NOW, date: null, confidence: 0.5, importance: 0.5, cites: 0 },
-    ...{ scope: "agent", superseded: false },
+    ...{ scope: "agent", superseded: false, holds: { from: 0, to: Infinity } },
     ...more,
   };
 }
@@ -79,6 +79,14 @@ const pairs: [string, string, Partial<Candidate>, Partial<Candidate>][] = [
   ["the newer of two alike", QUERY, WORDS, { ...WORDS, created_at: NOW - 90 * DAY }],
   ["the cited of two alike", QUERY, { ...WORDS, cites: 2 }, WORDS],
   ["what is in force before what is superseded", QUERY, { has: 3, bm25: 9 }, { ...WORDS, superseded: true }],
+  [
+    "what held then before what has replaced it",
+    `who led the ${QUERY} in March`,
+    { ...WORDS, superseded: true, holds: { from: Date.UTC(2026, 0), to: Date.UTC(2026, 3) } },
+    { ...WORDS, holds: { from: Date.UTC(2026, 3), to: Infinity } },
+  ],
+  ["what is about the name", "the rent in Lyon", { has: 0b11, bm25: 6 }, { has: 0b01, bm25: 8, cosine: 0.3 }],
+  ["what tells a number when asked for one", `how many ${QUERY}`, { signs: SIGN_COUNTS }, {}],
   ["the caller's own of two alike", QUERY, WORDS, { ...WORDS, scope: "team" }],
   ["the team's before all of the tenant", QUERY, { scope: "team" }, { scope: "institutional" }],
 ];
@@ -178,6 +186,14 @@ test("ranks by meaning alone when a query has only words that say nothing", () =
   expect(
     order("who are you", [candidate("far", { cosine: 0.1 }), candidate("near", { cosine: 0.5 })]),
   ).toEqual(["near", "far"]));
+
+test("a statement that lacks a word of the question is as likely as not about something else", () => {
+  const lacking = { has: 0b101, bm25: 12, title: 0b101, cosine: 0.9 };
+  const scoreOf = (text: string) => ranked(text, [candidate("a", lacking)])[0]?.score as number;
+  expect(scoreOf("who keeps harbour cranes")).toBeLessThan(0.5);
+  expect(scoreOf("who keeps harbour cranes, and where are they")).toBeGreaterThan(0.9);
+  expect(scoreOf("how does the harbour often crane")).toBeGreaterThan(0.9);
+});
 
 test("ranks nothing as nothing", () => expect(ranked(QUERY, [])).toEqual([]));
 

@@ -100,7 +100,11 @@ export const searchMemories = operation({
       Type.Boolean({ default: true, description: "Include results whose `match` is `possible`." }),
     ),
     include_superseded: Type.Optional(
-      Type.Boolean({ default: false, description: "Include superseded memories." }),
+      Type.Boolean({
+        default: false,
+        description:
+          "Include superseded memories. A question that names a time in the past finds those that held then anyway.",
+      }),
     ),
     explain: Type.Optional(
       Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),

@@ -88,7 +88,7 @@ export async function recall(memories: Memories, ctx: Pick<Call<Recall>, "call" 
   const { found, hits } = await findRows(memories, ctx, {
     ...{ tenant_id, kind: "memory", query, access, limit, spare: SPARE },
     // Deliveries wait for it.
-    rerank: false,
+    ...{ rerank: false, past: false },
   });
   const recalled = hits.slice(0, limit).map(({ row, score }) => ({
     ...{ id: row._id, title: row.title, score },
@@ -116,8 +116,11 @@ async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[])
     tenant_id,
     hits.map(({ id }) => id),
   );
+  // A question about the past finds what held then.
+  const then = new Set(hits.flatMap((hit) => (hit.superseded ? [hit.id] : [])));
   const good = rows.filter((row) => {
-    const inForce = row.status === "active" || (superseded && row.status === "superseded");
+    const inForce =
+      row.status === "active" || (row.status === "superseded" && (superseded || then.has(row._id)));
     return inForce && !memories.isExpired(row) && mayRead(access, row);
   });
   const byId = new Map(good.map((row) => [row._id, row]));

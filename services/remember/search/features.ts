@@ -1,4 +1,5 @@
-import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../../lib/text/terms.ts";
+import { SIGN_ASKS, SIGN_COUNTS, SIGN_TELLS_TIME } from "../../../lib/text/terms.ts";
+import { overlaps } from "../../../storage/search/entry.ts";
 import {
   BM25,
   type Candidate,
@@ -19,12 +20,21 @@ export interface ParsedQuery {
   /** How many are words; those after them count only if an entry has them (lib/text/exact-terms.ts). */
   words: number;
   variants: Variant[];
+  /** Names and numbers among them. */
+  names: TermMask;
+  /** Words that are no part of a date. */
+  facts: TermMask;
+  /** It asks one thing: the answer to another part of a question lacks words of this one. */
+  isOne: boolean;
   /** It asks when or how long. */
   asksTime: boolean;
+  asksNumber: boolean;
   /** It denies: "who does not …?" */
   denies: boolean;
   /** The times that it names. */
   dates: DateRange[];
+  /** The one in the past that it asks about. */
+  past: DateRange | null;
 }
 
 /** Features of a candidate, each 0..1; cosine features may be negative. */
@@ -60,6 +70,11 @@ export interface Features {
   answers: number;
   /** `own` times `cosine`: what its words say, its meaning partly says again. */
   twice: number;
+  // Of statements, which stand alone: signs that it is about something else than the query.
+  /** It lacks a name or a number of the query. */
+  otherName: number;
+  /** The query asks for a time or a number, and it tells none. */
+  otherKind: number;
 }
 
 const ENOUGH_TERMS = 16;
@@ -75,6 +90,8 @@ interface Weighed {
   total: number;
   /** The weight of the terms that any title has. */
   titled: number;
+  /** Words of dates and of asking: a statement says little about them. */
+  askings: TermMask;
   /** Translates a cosine into one of the bundled embedder. */
   usual: (cosine: number) => number;
 }
@@ -90,14 +107,16 @@ export function weigh(
     frequency === 0 && i >= query.words ? 0 : rarity(frequency, corpus.documents),
   );
   const titles = candidates.reduce((mask, { title }) => mask | title, 0);
-  return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), usual };
+  const askings = query.facts && ((1 << query.words) - 1) & ~query.facts;
+  return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), askings, usual };
 }
 
 // Runs for every candidate of every search: plain loops, and no allocation but the result.
 export function computeFeatures(candidate: Candidate, weighed: Weighed): Features {
-  const { query, weights, total, titled, usual } = weighed;
+  const { query, weights, titled, usual } = weighed;
   const { has, title, before, after, asked, bm25, length, signs, cosine } = candidate;
   const isAlone = before.length + after.length === 0;
+  const total = isAlone ? weighed.total - sum(weighed.askings & ~has, weights) : weighed.total;
   const near = share(sum(has | masks(before, NEAR) | masks(after, NEAR), weights), total);
   const all = has | masks(before, before.length) | masks(after, after.length);
   const features = {
@@ -110,11 +129,13 @@ export function computeFeatures(candidate: Candidate, weighed: Weighed): Feature
     meaning: 0,
     best: 0,
     time: query.asksTime && signs & SIGN_TELLS_TIME ? 1 : 0,
-    date: query.dates.length ? dateOf(candidate, query) : 0,
+    date: query.dates.length ? dateOf(candidate, query, isAlone) : 0,
     substance: isAlone ? 1 : Math.min(1, length / ENOUGH_TERMS),
     asks: signs & SIGN_ASKS ? 1 : 0,
     answers: signs & SIGN_ASKS ? 0 : share(sum(asked & ~has, weights), total),
     twice: 0,
+    otherName: isAlone && query.isOne && query.names && (query.names & has) === 0 ? 1 : 0,
+    otherKind: isAlone && query.isOne && lacksKind(query, signs) ? 1 : 0,
   };
   const best = Math.max(cosine ?? -1, before[0]?.cosine ?? -1, after[0]?.cosine ?? -1);
   if (best === -1) return guessMeaning(features);
@@ -123,6 +144,11 @@ export function computeFeatures(candidate: Candidate, weighed: Weighed): Feature
   features.best = aboveBaseline(usual(best));
   features.twice = features.own * features.cosine;
   return features;
+}
+
+function lacksKind({ asksTime, asksNumber }: ParsedQuery, signs: number): boolean {
+  if (asksNumber) return (signs & (SIGN_COUNTS | SIGN_TELLS_TIME)) === 0;
+  return asksTime && (signs & (SIGN_TELLS_TIME | SIGN_COUNTS)) === 0;
 }
 
 function aboveBaseline(cosine: number): number {
@@ -151,9 +177,19 @@ function meanCosine({ cosine, before, after }: Candidate): number {
   return weighted / weights;
 }
 
-function dateOf({ date, created_at }: Candidate, { dates }: ParsedQuery): number {
-  const nearest = dates.reduce((best, range) => Math.max(best, nearness(date ?? created_at, range)), 0);
-  return date === null ? nearest / 2 : nearest;
+/** What held at the time and no longer does says more of it than what has held since before. */
+const STILL_HOLDS = 0.6;
+
+function dateOf(
+  { date, created_at, holds }: Candidate,
+  { dates, past }: ParsedQuery,
+  isAlone: boolean,
+): number {
+  const ranges = past?.isEnd ? [past] : dates;
+  const nearest = ranges.reduce((best, range) => Math.max(best, nearness(date ?? created_at, range)), 0);
+  const near = date === null ? nearest / 2 : nearest;
+  if (!past || !isAlone || !overlaps(holds, past)) return near;
+  return holds.to === Infinity ? Math.max(near, STILL_HOLDS) : 1;
 }
 
 function masks(side: readonly Neighbour[], count: number): TermMask {

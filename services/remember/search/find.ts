@@ -1,13 +1,14 @@
 import type { Share } from "../../../lib/queue/fair-queue.ts";
 import { acronyms, acronymTerm, queryTerms, windows } from "../../../lib/text/exact-terms.ts";
+import { QUESTION_WORDS } from "../../../lib/text/languages.ts";
 import { findSigns, fold, SIGN_DENIES, terms, withoutInvisible } from "../../../lib/text/terms.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../../storage/search/entry.ts";
-import { MAX_QUERY_TERMS } from "../../../storage/search/features.ts";
+import { MAX_QUERY_TERMS, type TermMask } from "../../../storage/search/features.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { Expected, LegsAnswer, LegsQuery, TaskRunner } from "../../../storage/search/protocol.ts";
 import type { Variant } from "../../../storage/search/related.ts";
 import type { CosineScale } from "./cosine-scale.ts";
-import { dateRanges } from "./date-words.ts";
+import { pastOf, readDates } from "./date-words.ts";
 import type { ParsedQuery } from "./features.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
@@ -65,19 +66,10 @@ export async function find(
   const started = performance.now();
   const { vector, reason } = await vectors.get(query.text, share);
   const embedMs = performance.now() - started;
+  const past = query.past && !where.held && kind === "memory" && asked.past !== false ? query.past : null;
   const asksLegs: LegsQuery = {
-    ...{
-      tenant_id,
-      kind,
-      terms: query.terms,
-      words: query.words,
-      variants: query.variants,
-      vector,
-      access,
-      where,
-      include_superseded,
-      now: at,
-    },
+    ...{ tenant_id, kind, terms: query.terms, words: query.words, variants: query.variants },
+    ...{ vector, access, where: { ...where, ...(past && { past }) }, include_superseded, now: at },
     ...(expect !== undefined && { expect }),
   };
   const legs = await index.legs(asksLegs, searching);
@@ -216,30 +208,59 @@ const MAX_VARIANTS = 32;
 /** Parses a query; `now` (milliseconds) is the reference of "yesterday". */
 export function parseQuery(query: string, now: number): ParsedQuery {
   const text = withoutInvisible(query);
+  const { dates, rest: dateless } = readDates(text, now);
   const found = queryTerms(query);
   const words = [...new Set(found.terms)].slice(0, MAX_QUERY_TERMS);
+  const said = terms(dateless).filter((term) => !QUESTION_TERMS.has(term));
   return {
     text,
     terms: [...new Set([...words, ...found.exact])].slice(0, MAX_QUERY_TERMS),
     words: words.length,
     variants: findVariants(query, words),
+    names: findNames(dateless, words),
+    facts: maskOf(words, said),
+    isOne: (text.match(ASKS) ?? []).length < 2,
     asksTime: ASKS_TIME.test(text),
+    asksNumber: ASKS_NUMBER.test(text),
     denies: (findSigns(text) & SIGN_DENIES) !== 0,
-    dates: dateRanges(text, now),
+    dates,
+    past: pastOf(text, dates, now),
   };
+}
+
+const QUESTION_TERMS = new Set([...QUESTION_WORDS].flatMap(terms));
+const ASKS_NUMBER =
+  /\bhow (?:many|much|old|large|big|long|often|high|far|fast|soon|early|late|frequently|quickly)\b/i;
+/** German writes every noun like a name. */
+const GERMAN =
+  /\b(?:der|das|dem|den|des|ein|eine[rnms]?|wer|wen|wem|wie|wann|wo|welche[rsnm]?|ist|wird|im|vom|zum|zur|für|und|mit|auf)\b/i;
+/** A name within a sentence, a number after what it counts among ("room 12"), a day ("the 18th"). */
+const NAME =
+  /(?<=[\p{L}\p{N},] )(?:\p{Lu}\p{Ll}[\p{L}\p{M}]*|\p{N}+(?:st|nd|rd|th)(?!\p{L})|\p{N}+(?![\p{L}\p{N}%€$]| \p{L}))/gu;
+
+/** Returns the words that are names or numbers: an answer is about these, not about others of their kind. */
+function findNames(text: string, words: readonly string[]): TermMask {
+  if (GERMAN.test(text)) return 0;
+  const names = (text.match(NAME) ?? []).flatMap(terms);
+  return maskOf(words, names);
+}
+
+const ASKS =
+  /\b(?:who|whom|whose|what|which|when|where|why|how|wer|wen|wem|wessen|was|welche[rsnm]?|wann|wo|warum|wie|qui|quand|combien|quel(?:le)?s?|quién|qué|cuándo|dónde|cuánt[oa]s?|cuál(?:es)?)\b|\band (?:do|does|did|is|are|was|were|can|will)\b/giu;
+
+function maskOf(words: readonly string[], some: readonly string[]): TermMask {
+  return words.reduce((mask, word, i) => (some.includes(word) ? mask | (1 << i) : mask), 0);
 }
 
 /** Returns the initials that stand for words of the query, and those that its acronyms stand for. */
 function findVariants(query: string, words: readonly string[]): Variant[] {
-  const maskOf = (each: readonly string[]) =>
-    each.reduce((mask, word) => (words.includes(word) ? mask | (1 << words.indexOf(word)) : mask), 0);
   const spelled = acronyms(query).map(({ initials, word }) => ({
     term: acronymTerm(initials),
-    mask: maskOf([word]),
+    mask: maskOf(words, [word]),
   }));
   const short = [...windows(fold(query))].map((window) => ({
     term: window.initials,
-    mask: maskOf(window.words.flatMap(terms)),
+    mask: maskOf(words, window.words.flatMap(terms)),
   }));
   return [...spelled, ...short].filter(({ mask }) => mask !== 0).slice(0, MAX_VARIANTS);
 }

@@ -1,5 +1,6 @@
 import { SIGN_DENIES } from "../../../lib/text/terms.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import { overlaps } from "../../../storage/search/entry.ts";
 import type { Candidate, Corpus } from "../../../storage/search/features.ts";
 import { computeFeatures, type Features, type ParsedQuery, weigh } from "./features.ts";
 
@@ -19,6 +20,8 @@ const WEIGHTS: Features = {
   asks: -1,
   answers: 2,
   twice: -2,
+  otherName: -5,
+  otherKind: -5,
 };
 const FEATURES = Object.keys(WEIGHTS) as (keyof Features)[];
 
@@ -38,7 +41,7 @@ const EVEN = 10.6;
 /** Flatter than the odds, so that good results differ in score too. */
 const SLOPE = 0.5;
 /** The lowest score returned: an unrelated query hardly reaches it. */
-export const FLOOR = 0.12;
+export const FLOOR = 0.095;
 
 /** Statements whose odds differ by no more than this factor, as a logarithm, match about equally. */
 const ALIKE = 1;
@@ -80,24 +83,42 @@ export function rank(
 ): Ranked[] {
   const weighed = weigh(query, candidates, corpus, usual);
   const ranked = candidates.map((candidate) => {
-    const standing = isPast ? { ...candidate, superseded: false } : candidate;
-    return scored(standing, computeFeatures(candidate, weighed), now);
+    const heldThen = isPast || (query.past !== null && overlaps(candidate.holds, query.past));
+    return scored(candidate, computeFeatures(candidate, weighed), now, heldThen);
   });
   fittingFirst(query, ranked, candidates);
-  return ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  doubtParts(query, ranked, candidates);
+  return ranked;
+}
+
+/**
+ * A statement that lacks a word of a question about one thing is as likely as not about another thing, or another property
+ * of the same: its score becomes its odds. The order stays.
+ */
+function doubtParts({ facts, isOne }: ParsedQuery, ranked: Ranked[], candidates: readonly Candidate[]): void {
+  const isPart = ({ has, before, after }: Candidate) =>
+    isOne && (facts & ~has) !== 0 && before.length + after.length === 0;
+  const parts = new Set(candidates.filter(isPart).map(({ id }) => id));
+  let last = 1;
+  for (const each of ranked) {
+    last = Math.min(last, parts.has(each.id) ? each.score / (1 + each.score) : each.score);
+    each.score = last;
+  }
 }
 
 /**
  * Of statements with the same words of the query (in their titles, if there) and nearly the same score, those that deny as
- * the query does get the highest: the others say the contrary. Of these the newest: it probably corrects the others. Turns
- * of a conversation do not.
+ * the query does get the highest: the others say the contrary. Of these the newest, of those that the query asks about: it
+ * probably corrects the others. Turns of a conversation do not.
  */
 function fittingFirst(
-  { denies }: ParsedQuery,
+  { denies, past }: ParsedQuery,
   ranked: readonly Ranked[],
   candidates: readonly Candidate[],
 ): void {
   const fits = ({ candidate }: Statement) => Number(((candidate.signs & SIGN_DENIES) !== 0) === denies);
+  const began = ({ candidate: { holds } }: Statement) => Number(!past || overlaps(holds, past));
   const statements = candidates
     .map((candidate, i) => ({ candidate, ranked: ranked[i] as Ranked }))
     .filter(({ candidate: { has, before, after } }) => has !== 0 && before.length + after.length === 0);
@@ -109,7 +130,10 @@ function fittingFirst(
     const scores = alike.map((each) => each.ranked.score).sort((a, b) => b - a);
     alike.sort(
       (a, b) =>
-        fits(b) - fits(a) || timeOf(b.candidate) - timeOf(a.candidate) || b.ranked.score - a.ranked.score,
+        fits(b) - fits(a) ||
+        began(b) - began(a) ||
+        timeOf(b.candidate) - timeOf(a.candidate) ||
+        b.ranked.score - a.ranked.score,
     );
     for (const [i, each] of alike.entries()) each.ranked.score = scores[i] as number;
   }
@@ -123,13 +147,13 @@ interface Statement {
 const timeOf = ({ date, created_at }: Candidate) => date ?? created_at;
 const logit = (score: number) => Math.log(score / (1 - score));
 
-function scored(candidate: Candidate, features: Features, now: number): Ranked {
+function scored(candidate: Candidate, features: Features, now: number, heldThen: boolean): Ranked {
   const { id, has, cosine, confidence, created_at, superseded } = candidate;
   const recency = recentShare(created_at, now);
   const content = contentOf(features);
   return {
     id,
-    score: likelihood(content + standingOf(candidate, recency)),
+    score: likelihood(content + standingOf(candidate, recency, heldThen)),
     fused: likelihood(content),
     vector: cosine === null ? null : clamp(cosine),
     bm25: has ? clamp(features.text) : null,
@@ -143,12 +167,16 @@ function contentOf(features: Features): number {
   return FEATURES.reduce((sum, name) => sum + WEIGHTS[name] * features[name], 0);
 }
 
-function standingOf({ confidence, cites, superseded, scope }: Candidate, recency: number): number {
+function standingOf(
+  { confidence, cites, superseded, scope }: Candidate,
+  recency: number,
+  heldThen: boolean,
+): number {
   return (
     CONFIDENCE_WEIGHT * (confidence - 0.5) +
     AGE_WEIGHT * (1 - recency) +
     CITES_WEIGHT * Math.log1p(Math.min(cites, MOST_CITES)) +
-    (superseded ? SUPERSEDED_WEIGHT : 0) +
+    (superseded && !heldThen ? SUPERSEDED_WEIGHT : 0) +
     SCOPE_WEIGHTS[scope]
   );
 }

@@ -273,8 +273,8 @@ export class AtlasIndex implements SearchIndex {
     const anywhere = { ...query, where: {}, include_superseded: true, now: Number.NEGATIVE_INFINITY };
     if (!row || !fits(row, buildConditions(anywhere))) return "unknown";
     if ((row.expires_at ?? NEVER) <= query.now) return "expired";
-    if (row.superseded && !query.include_superseded) return "superseded";
-    if (!fits(row, buildConditions(query))) return "filtered";
+    if (!fits(row, buildConditions(query)))
+      return row.superseded && !query.include_superseded ? "superseded" : "filtered";
     const words = new Set(`${row.title_terms} ${row.text_terms}`.split(" "));
     return query.terms.some((term) => words.has(term)) || row.vector ? "outranked" : "unmatched";
   }

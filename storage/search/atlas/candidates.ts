@@ -14,7 +14,7 @@ import type { LegsQuery } from "../protocol.ts";
 import { standsFor, type Variant } from "../related.ts";
 import { quantise } from "../vector-memory.ts";
 import { type Condition, fits } from "./conditions.ts";
-import type { EntryDoc } from "./entries.ts";
+import { type EntryDoc, NEVER } from "./entries.ts";
 
 /** A row that a leg found, with its neighbours in its thread, nearest first. */
 export interface FoundRow extends EntryDoc {
@@ -49,6 +49,11 @@ export function rateCandidates(rows: readonly FoundRow[], asked: Asked): Candida
   return [...candidates.values()];
 }
 
+function endOf({ valid_until, succeeded_at }: EntryDoc): number {
+  const end = Math.min(valid_until, succeeded_at);
+  return end >= NEVER ? Infinity : end;
+}
+
 /** Computes each row's features once, however many rows it is a neighbour of. */
 class Features {
   readonly #asked: Asked;
@@ -78,6 +83,7 @@ class Features {
     return {
       ...this.#of(row),
       ...{ id, length, signs, created_at, date, confidence, importance, cites, scope, superseded },
+      holds: { from: row.valid_from, to: endOf(row) },
       before: before.map(neighbour),
       after: after.map(neighbour),
       asked: previous && previous.signs & SIGN_ASKS ? this.#of(previous).has : 0,

@@ -1,4 +1,4 @@
-import { type HeldAt, TIMES, type TimeBounds } from "../entry.ts";
+import { type HeldAt, type SearchWhere, TIMES, type TimeBounds } from "../entry.ts";
 import type { LegsQuery } from "../protocol.ts";
 import { type EntryDoc, NONE, readerLabels } from "./entries.ts";
 import { labelsFor } from "./metadata-labels.ts";
@@ -47,7 +47,7 @@ export function buildConditions(asked: Asked): Condition[] {
     { path: "readers", in: readerLabels(access) },
     { path: "expires_at", gt: now },
   ];
-  if (!include_superseded) conditions.push({ path: "superseded", in: [false] });
+  if (!include_superseded) conditions.push(...unlessHeldIn(where.past));
   if (types) conditions.push({ path: "type", in: types });
   if (scope) conditions.push({ path: "scope", in: [scope] });
   if (project_id !== undefined) conditions.push({ path: "project_id", in: [project_id ?? NONE] });
@@ -77,6 +77,18 @@ function heldAt({ at, known }: HeldAt): Condition[] {
       ],
     },
   ];
+}
+
+function unlessHeldIn(past: SearchWhere["past"]): Condition[] {
+  const inForce: Condition = { path: "superseded", in: [false] };
+  if (!past) return [inForce];
+  const { from, to } = past;
+  const then: Condition[] = [
+    { path: "valid_from", lt: to },
+    { path: "valid_until", gt: from },
+    { path: "succeeded_at", gt: from },
+  ];
+  return then.map((condition) => ({ any: [inForce, condition] }));
 }
 
 function within(path: (typeof TIMES)[number], { since, until }: TimeBounds = {}): Condition[] {

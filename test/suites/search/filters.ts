@@ -64,6 +64,19 @@ const TIME_ENTRIES: Record<string, Partial<SearchEntry>> = {
   later: { ...validity(30, null, null, null), created_at: 200 },
   plain: { created_at: 25 },
 };
+const PAST_CASES: [string, NonNullable<LegsQuery["where"]["past"]>, string[]][] = [
+  [
+    "what held in a span",
+    { from: 15, to: 25 },
+    ["always", "later", "plain", "replaced", "said", "saidAndReplaced"],
+  ],
+  [
+    "what held at its beginning",
+    { from: 20, to: 25 },
+    ["always", "later", "plain", "said", "saidAndReplaced"],
+  ],
+  ["what held at its end", { from: 1, to: 10 }, ["always", "later", "plain", "said"]],
+];
 const TIME_CASES: [string, NonNullable<LegsQuery["where"]["held"]>, string[]][] = [
   ["before all", { at: 9, known: 1000 }, []],
   ["at the beginning", { at: 10, known: 1000 }, ["always", "replaced", "said", "saidAndReplaced"]],
@@ -170,6 +183,12 @@ export function filterCases(index: () => SearchIndex): void {
 
   describe("what held then", () => {
     beforeAll(() => putAll(index(), TIMES, TIME_ENTRIES));
+
+    for (const [leg, by] of Object.entries(LEGS))
+      test.each(PAST_CASES)(`${leg}: what is in force, and %s`, async (_name, past, expected) => {
+        const answer = await index().legs(query("", { ...by, tenant_id: TIMES, where: { past } }));
+        expect(answer.candidates.map(({ id }) => id).sort()).toEqual(expected);
+      });
 
     for (const [leg, by] of Object.entries(LEGS))
       test.each(TIME_CASES)(`${leg}: %s`, async (_name, held, expected) => {

@@ -3500,7 +3500,8 @@ class Memories(Group[Mode]):
             known_at: As far as had been recorded by then. Default of `as_of`, if that is not given. A date and
                 time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
             include_possible: Include results whose `match` is `possible`.
-            include_superseded: Include superseded memories.
+            include_superseded: Include superseded memories. A question that names a time in the past finds those
+                that held then anyway.
             explain: Returns the search plan too, as `plan`."""
 
     @operation("POST", "/memories/{id}/cite")
