@@ -1,6 +1,8 @@
 /** A map that keeps the entries used last, at most `capacity` of them. */
 export class LruMap<K, V> extends Map<K, V> {
   readonly #capacity: number;
+  /** The key used last: using it again changes nothing. */
+  #last: K | undefined;
 
   constructor(capacity: number) {
     super();
@@ -9,13 +11,14 @@ export class LruMap<K, V> extends Map<K, V> {
 
   override get(key: K): V | undefined {
     const value = super.get(key);
-    if (value !== undefined) this.set(key, value);
+    if (value !== undefined && key !== this.#last) this.set(key, value);
     return value;
   }
 
   override set(key: K, value: V): this {
     this.delete(key);
     if (this.size >= this.#capacity) this.delete(this.keys().next().value as K);
+    this.#last = key;
     return super.set(key, value);
   }
 }

@@ -40,7 +40,7 @@ const MEDIA_TYPE = new RegExp(
 );
 
 const RFC3339 =
-  /^(\d{4}-\d\d-(\d\d))[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 // Control characters and noncharacters, which a CloudEvents string must not hold; surrogates by isWellFormed.
 const FORBIDDEN = /[\p{Cc}\u{FDD0}-\u{FDEF}\u{FFFE}\u{FFFF}]/u;
@@ -177,10 +177,10 @@ export function isUri(value: unknown): boolean {
 }
 
 function isTime(value: unknown): boolean {
-  const parts = isShort(value) ? RFC3339.exec(value) : null;
-  if (!parts) return false;
+  if (!isShort(value) || !RFC3339.test(value)) return false;
+  const day = Number(value.slice("2026-01-".length, "2026-01-31".length));
   // Date takes the 30th of February for the 2nd of March.
-  return new Date(parts[1] as string).getUTCDate() === Number(parts[2]);
+  return day <= 28 || new Date(value.slice(0, "2026-01-31".length)).getUTCDate() === day;
 }
 
 function isBase64(value: unknown): boolean {

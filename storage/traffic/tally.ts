@@ -70,14 +70,26 @@ interface Tenant {
   recent_at: number;
 }
 
+/** What the last count was of: mostly the next one is of the same. */
+interface Last extends Of {
+  at: number;
+  tenant: Tenant;
+  counts: Counts;
+}
+
 const tenants = new LruMap<string, Tenant>(1000);
 let pending = new Map<string, ByAgent>();
+let last: Last | null = null;
 let use = new Map<string, Use>();
 
 /** Counts something that this process did for a tenant: in memory, until `Traffic` adds it to the tenant's rows. */
 export function tally(of: Of, what: Counted, count: number, now = Date.now()): void {
   if (count === 0) return;
-  const { tenant, counts } = getCounts(of, now);
+  const { tenant_id, agent_id, type } = of;
+  const at = recentAt(now);
+  if (last?.at !== at || last.tenant_id !== tenant_id || last.agent_id !== agent_id || last.type !== type)
+    last = { tenant_id, agent_id, type, at, ...getCounts(of, now) };
+  const { tenant, counts } = last;
   counts[what] = (counts[what] ?? 0) + count;
   tenant.recent.changes++;
   const recent = tenant.recent[what as (typeof RECENT)[number]];
@@ -110,6 +122,7 @@ export function noteChange(tenant_id: string, now = Date.now()): void {
 export function drainTally(): Map<string, ByAgent> {
   const drained = pending;
   pending = new Map();
+  last = null;
   return drained;
 }
 

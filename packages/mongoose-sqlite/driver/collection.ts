@@ -70,10 +70,9 @@ export class SqliteCollection {
     const texts = documents.map((document, i) => {
       const without = typeof longTexts?.texts[i] === "string" ? field : undefined;
       const whole = withId(document);
-      const row = this.#packed && pack(this.#packed.fields, whole, toRaw);
-      if (!row) return encode(whole, without);
-      packed?.masks.push(row.mask);
-      packed?.values.push(...row.values);
+      const mask = packed && this.#packed && pack(this.#packed.fields, whole, toRaw, packed.values);
+      if (mask === undefined) return encode(whole, without);
+      packed?.masks.push(mask);
       return null;
     });
     return this.#write({ op: "insert", documents: texts, packed, ordered, longTexts });

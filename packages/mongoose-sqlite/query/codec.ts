@@ -33,7 +33,7 @@ export function toRaw(value: unknown): Raw {
 }
 
 function objectToRaw(value: object): Raw {
-  if (Array.isArray(value)) return Array.from(value, toRaw);
+  if (Array.isArray(value)) return value.map((each) => toRaw(each));
   if (value instanceof Date) return { $: value.getTime() || 0 };
   if ((value as Plain)._bsontype !== undefined) return bsonToRaw(value as Plain);
   if (value instanceof Uint8Array) return binary(0, value);

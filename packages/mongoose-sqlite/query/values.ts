@@ -131,8 +131,20 @@ const RANK_CHARS: Record<number, string> = {
   [Rank.date]: "9",
 };
 
-// The length goes first: more digits are a larger number.
+/** The last date and its key: the rows of a write mostly share theirs. */
+let lastDate = Number.NaN;
+let lastKey = "";
+
 function dateKey(ms: number): string {
+  if (ms !== lastDate) {
+    lastKey = newDateKey(ms);
+    lastDate = ms;
+  }
+  return lastKey;
+}
+
+// The length goes first: more digits are a larger number.
+function newDateKey(ms: number): string {
   if (ms < 0) return `${MARK}9-${String(8_640_000_000_000_000 + ms).padStart(16, "0")}`;
   const digits = String(ms);
   return `${MARK}9${String.fromCharCode(96 + digits.length)}${digits}`;

@@ -55,7 +55,7 @@ export function isKeyed(kind: PackedField["kind"]): boolean {
 }
 
 /**
- * Packs a document; undefined if it does not fit exactly.
+ * Adds a document's values to a list, and returns its mask; undefined, with nothing added, if it does not fit exactly.
  *
  * @param toRaw converts a value to its stored form
  */
@@ -63,8 +63,9 @@ export function pack(
   fields: readonly PackedField[],
   document: Record<string, unknown>,
   toRaw: (value: unknown) => Raw,
-): PackedRow | undefined {
-  const values: Key[] = [];
+  values: Key[],
+): number | undefined {
+  const from = values.length;
   let mask = 0;
   let others = 0;
   for (const path in document) if (document[path] !== undefined) others++;
@@ -72,13 +73,18 @@ export function pack(
     const field = fields[i] as PackedField;
     const value = document[field.path];
     if (value !== undefined) others--;
+    else if (field.empty === "absent") continue;
     const key = toColumn(field, value === undefined ? undefined : toRaw(value));
-    if (key === undefined) return undefined;
-    if (key === null) continue;
-    mask += bit;
-    values.push(key);
+    // Counted, so that it does not fit.
+    if (key === undefined) others++;
+    else if (key !== null) {
+      mask += bit;
+      values.push(key);
+    }
   }
-  return others === 0 ? { mask, values } : undefined;
+  if (others === 0) return mask;
+  values.length = from;
+  return undefined;
 }
 
 /** Returns what a field's column holds for a value; undefined if it cannot hold it exactly. */

@@ -164,13 +164,15 @@ export class RowWriter {
     );
     const { rest, text: longText } = splitLongText(document, table.outOfLine);
     const { packed } = getLayout(table);
-    const row = packed && pack(packed.fields, document, (value) => value as Raw);
-    const set = row
-      ? assignmentOf(packed.fields, row)
-      : {
-          sql: `doc = ?${changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("")}${table.packed ? emptied(table.packed.fields) : ""}`,
-          values: [longText === null ? text : JSON.stringify(rest), ...changed.map((i) => keys[i] as Key)],
-        };
+    const values: Key[] = [];
+    const mask = packed && pack(packed.fields, document, (value) => value as Raw, values);
+    const set =
+      mask !== undefined
+        ? assignmentOf((packed as Packed).fields, { mask, values })
+        : {
+            sql: `doc = ?${changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("")}${table.packed ? emptied(table.packed.fields) : ""}`,
+            values: [longText === null ? text : JSON.stringify(rest), ...changed.map((i) => keys[i] as Key)],
+          };
     const write = () => {
       this.#statements.run(`UPDATE ${table.sql} SET ${set.sql} WHERE rid = ?`, ...set.values, rid);
       // Last: without a savepoint, a refused unique key must have changed nothing.

@@ -268,7 +268,7 @@ function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
 function toRow(request: NewDelivery, at: Date): DeliveryDoc {
   const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0, type } = request;
   const { retry_delays_seconds, ordering, replay_id } = request;
-  return {
+  const row: DeliveryDoc = {
     _id: deliveryId(event_id, agent_id),
     tenant_id,
     agent_id,
@@ -278,12 +278,13 @@ function toRow(request: NewDelivery, at: Date): DeliveryDoc {
     created_at: at,
     attempt_count: 0,
     size,
-    ...(type !== undefined && { type }),
     matched,
     enrichment_depth,
-    ...(retry_delays_seconds && { retry_delays_seconds: [...retry_delays_seconds] }),
-    ...(replay_id !== undefined && { replay_id }),
-    ...(ordering !== undefined && { held_key: heldKey(agent_id, ordering, event_id) }),
     timeline: [],
   };
+  if (type !== undefined) row.type = type;
+  if (retry_delays_seconds) row.retry_delays_seconds = [...retry_delays_seconds];
+  if (replay_id !== undefined) row.replay_id = replay_id;
+  if (ordering !== undefined) row.held_key = heldKey(agent_id, ordering, event_id);
+  return row;
 }

@@ -200,11 +200,11 @@ export class EventInserter {
     const { events, store, recent } = this.#deps;
     const [{ tenant_id }] = rows as [EventDoc];
     const at = new Date(store.now());
-    for (const [i, row] of rows.entries()) {
+    rows.forEach((row, i) => {
       row.fanned_out_at = at;
       row.matched_count = (matches[i] as Match).receivers.length;
       if (row.matched_count === 0) row.unmatched_key = listKey(row);
-    }
+    });
     // Sent in one event loop tick: one commit.
     const writing = events.insertMany(rows);
     const delivering = prepared.write();

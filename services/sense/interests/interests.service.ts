@@ -156,9 +156,13 @@ async function matchEvents(
   let total = 0;
   const slices = new Slices(SLICE_MS);
   for (const { event_id, envelope, at } of events) {
-    const matched = await table.match(envelope, max_ms);
+    const known = table.ofType(envelope.type);
+    const matched = known ? { receivers: known, waits: [] } : await table.match(envelope, max_ms);
     if (!matched) break;
-    const receivers = await keepAudience(broker, tenant_id, envelope, matched.receivers);
+    const audience = audienceIn(envelope);
+    const receivers = audience
+      ? await keepAudience(broker, tenant_id, audience, matched.receivers)
+      : matched.receivers;
     const waits =
       at === undefined || matched.waits.length === 0
         ? []
@@ -172,15 +176,14 @@ async function matchEvents(
   return matches;
 }
 
-/** Removes receivers outside an event's audience; most events have none. */
+/** Removes receivers outside an event's audience. */
 async function keepAudience(
   broker: ServiceBroker,
   tenant_id: string,
-  event: CloudEvent,
+  audience: Set<string>,
   receivers: Receiver[],
 ): Promise<Receiver[]> {
-  const audience = audienceIn(event);
-  if (!audience || receivers.length === 0) return receivers;
+  if (receivers.length === 0) return receivers;
   const agent_ids = receivers.map(({ agent_id }) => agent_id);
   const agents = await broker.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids });
   const members = new Set(agents.filter((agent) => isIn(audience, agent)).map(({ id }) => id));

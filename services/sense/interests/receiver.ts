@@ -53,14 +53,16 @@ interface Delivered {
   size: number;
 }
 
+type Delivery = Delivered &
+  Omit<Receiver, "interest_ids" | "feed_ids"> & { matched: Pick<Receiver, "interest_ids" | "feed_ids"> };
+
 /** Builds the request to `deliveries.enqueue`. */
 export function deliveryTo(receiver: Receiver, { tenant_id, event_id, type, size }: Delivered) {
-  const { agent_id, interest_ids, feed_ids, priority, enrichment_depth, retry_delays_seconds, ordering } =
-    receiver;
+  const { agent_id, interest_ids, feed_ids, priority, enrichment_depth } = receiver;
   const matched = { interest_ids, feed_ids };
-  return {
-    ...{ tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size },
-    ...(retry_delays_seconds && { retry_delays_seconds }),
-    ...(ordering !== undefined && { ordering }),
-  };
+  const made: Delivery = { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size };
+  // Spreads would take a copy each, for each delivery.
+  if (receiver.retry_delays_seconds) made.retry_delays_seconds = receiver.retry_delays_seconds;
+  if (receiver.ordering !== undefined) made.ordering = receiver.ordering;
+  return made;
 }

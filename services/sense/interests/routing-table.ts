@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import { compareDelays } from "../../../lib/queue/backoff.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -12,6 +13,9 @@ import type { Subscription } from "./subscription.ts";
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
 /** How long resolving the receivers of one event may block the event loop. */
 const SLICE_MS = 2;
+/** Types whose receivers are kept, and receivers of one. */
+const MOST_TYPES = 1_000;
+const MOST_KEPT = 100;
 
 /** How an interest's deliveries are made. */
 export type InterestSettings = Pick<
@@ -39,6 +43,9 @@ export class RoutingTable {
   readonly #inactive = new Set<string>();
   /** Interned agent ids: every row has its own copy of the text. */
   readonly #agents = new Map<string, string>();
+  /** By type, the receivers of all its events: where nothing else of them decides. */
+  readonly #byType = new LruMap<string, Receiver[]>(MOST_TYPES);
+  #changes = 0;
 
   constructor(version: number) {
     this.version = version;
@@ -46,6 +53,11 @@ export class RoutingTable {
 
   get size(): number {
     return this.#index.size;
+  }
+
+  /** Returns the receivers of all events of a type, if they are known. */
+  ofType(type: string): Receiver[] | undefined {
+    return this.#byType.get(type);
   }
 
   async match(event: CloudEvent): Promise<Matched>;
@@ -56,13 +68,24 @@ export class RoutingTable {
    * @param maxMs null if matching takes longer, without the time of other work
    */
   async match(event: CloudEvent, maxMs?: number): Promise<Matched | null> {
+    const changes = this.#changes;
     const result = await this.#index.match(event, maxMs);
     if (!result) return null;
     const { matched, errors, suspended } = result;
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
     const waits = this.#waits > 0 ? matched.filter(({ kind }) => kind === "wait") : [];
-    return { receivers: await this.#toReceivers(matched, event), waits };
+    const receivers = await this.#toReceivers(matched, event);
+    const isKept = result.byType && waits.length === 0 && receivers.length <= MOST_KEPT;
+    const hasKeys = () => matched.some(({ id }) => this.#settings.get(id)?.ordering_key);
+    if (isKept && changes === this.#changes && !hasKeys()) this.#byType.set(event.type, receivers);
+    return { receivers, waits };
+  }
+
+  /** Forgets what was known by type. Every change of the table calls it. */
+  #changed(): void {
+    this.#changes++;
+    this.#byType.clear();
   }
 
   /** In slices: there may be very many. */
@@ -132,6 +155,7 @@ export class RoutingTable {
 
   /** Adds a subscription, replacing one with the same id. @param settings of an interest */
   subscribe(subscription: Subscription, settings?: InterestSettings): void {
+    this.#changed();
     const { unmatched = false, ...kept } = subscription;
     const { agent_id, id } = kept;
     if (kept.kind === "wait" && !this.#index.get(id)) this.#waits++;
@@ -144,6 +168,7 @@ export class RoutingTable {
   }
 
   unsubscribe(id: string): void {
+    this.#changed();
     if (this.#index.get(id)?.kind === "wait") this.#waits--;
     this.#index.remove(id);
     this.#settings.delete(id);
@@ -151,6 +176,7 @@ export class RoutingTable {
   }
 
   join(channel_id: string, agent_id: string): void {
+    this.#changed();
     const agent = this.#agent(agent_id);
     const members = this.#members.get(channel_id);
     if (members) members.add(agent);
@@ -158,16 +184,19 @@ export class RoutingTable {
   }
 
   leave(channel_id: string, agent_id: string): void {
+    this.#changed();
     this.#members.get(channel_id)?.delete(agent_id);
   }
 
   /** Removes a channel's feeds and members. */
   empty(channel_id: string): void {
+    this.#changed();
     this.#members.delete(channel_id);
     this.#index.removeFeeds(channel_id);
   }
 
   setActive(agent_id: string, active: boolean): void {
+    this.#changed();
     if (active) this.#inactive.delete(agent_id);
     else this.#inactive.add(agent_id);
   }

@@ -17,9 +17,11 @@ export interface MatchResult {
   errors: number;
   /** Filters and globs suspended by this event because of their cost. */
   suspended: number;
+  /** Whether every event of the type has this result: none of its filters, and no glob that is costly, was asked. */
+  byType: boolean;
 }
 
-export const newResult = (): MatchResult => ({ matched: [], errors: 0, suspended: 0 });
+export const newResult = (): MatchResult => ({ matched: [], errors: 0, suspended: 0, byType: true });
 
 /** The matching of one event. */
 export interface Pass {
@@ -147,11 +149,13 @@ export class Subscribers extends GlobEntry {
   fits(type: string, costs: Costs, result: MatchResult): boolean {
     if (this.suspendedFor(costs) > 0) {
       result.errors++;
+      result.byType = false;
       return false;
     }
     const fits = this.test(type);
     const units = this.unitsTaken;
     if (!isCostly(units)) return fits;
+    result.byType = false;
     this.#account ??= new FilterAccount();
     if (costs.allowance.charge(this.#account, units, costs.now())) result.suspended++;
     return fits;
@@ -160,7 +164,9 @@ export class Subscribers extends GlobEntry {
   enter(pass: Pass, costs: Costs): void {
     if (!this.fits(pass.type, costs, pass.result)) return;
     for (const subscription of this.unfiltered) pass.result.matched.push(subscription);
-    this.#filtered?.enter(pass);
+    if (this.#filtered === null) return;
+    pass.result.byType = false;
+    this.#filtered.enter(pass);
   }
 }
 
