@@ -2,6 +2,7 @@ import type { Document } from "mongodb";
 import { LruMap } from "../lib/lru-map.ts";
 import { backOff } from "../lib/queue/backoff.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
+import type { Within } from "../storage/commands.ts";
 import { isSystemic } from "../storage/store-lost.ts";
 import { Quiet } from "./quiet.ts";
 
@@ -39,7 +40,6 @@ export class Due<T extends TenantDocument> {
   readonly #asking: Asking<T>;
   readonly #find: Find<T>;
   readonly #quiet: Quiet;
-  #isCut = false;
   readonly #failures = new LruMap<string, number>(MOST_REMEMBERED);
   /** The rows of the last round: when each was due, and for how many rounds. */
   #last = new Map<string, { at: number; rounds: number }>();
@@ -47,7 +47,7 @@ export class Due<T extends TenantDocument> {
   constructor(asking: Asking<T>) {
     this.#asking = asking;
     this.#quiet = new Quiet(asking.rows.name, asking.now);
-    this.#find = withOtherTenants((others) => this.#oldest(others), asking.batch);
+    this.#find = withOtherTenants((others) => this.#oldest(others));
   }
 
   /**
@@ -94,12 +94,10 @@ export class Due<T extends TenantDocument> {
   async #round(
     own: (rows: T[], failed: (rows: T[], err: unknown) => Promise<unknown>) => Promise<unknown>,
   ): Promise<boolean> {
-    this.#isCut = false;
     if (this.#quiet.isQuiet) return false;
     this.#quiet.begin();
-    const rows = await this.#find({});
+    const { rows, more } = await this.#find({});
     if (rows.length === 0) await this.#quiet.foundNothing(() => this.untilNext());
-    const more = this.#isCut || rows.length >= this.#asking.batch;
     const errors: Error[] = [];
     const failed = (those: T[], err: unknown) =>
       Promise.all(those.map(async (row) => void errors.push(await this.#setAside(row, err as Error))));
@@ -111,15 +109,16 @@ export class Due<T extends TenantDocument> {
     return more;
   }
 
-  async #oldest(others: object): Promise<T[]> {
+  async #oldest(others: object): Promise<Within<T>> {
     const { rows, by, now, batch: limit, where, projection, bytes } = this.#asking;
     const filter = { ...where, [by]: { $lte: new Date(now()) }, ...others } as never;
     const named = projection && Object.values(projection).some(Boolean) && { tenant_id: 1, [by]: 1 };
     const options = { sort: { [by]: 1 } as const, limit, projection: { ...named, ...projection } };
-    if (bytes === undefined) return (await rows.system.find(filter, options as never).toArray()) as T[];
-    const found = await rows.findAnyWithin(filter, { ...options, bytes });
-    this.#isCut ||= found.more;
-    return found.rows;
+    const found =
+      bytes === undefined
+        ? { rows: (await rows.system.find(filter, options as never).toArray()) as T[], more: false }
+        : await rows.findAnyWithin(filter, { ...options, bytes });
+    return { ...found, more: found.more || found.rows.length === limit };
   }
 
   /** Puts a row off; returns its failure with its name. */
@@ -156,8 +155,8 @@ interface OfTenant {
   tenant_id: string;
 }
 
-/** Returns the next rows, excluding some tenants. */
-export type Find<Row> = (others: { tenant_id?: { $nin: string[] } }) => Promise<Row[]>;
+/** Returns the next rows, excluding some tenants, and whether there may be more. */
+export type Find<Row> = (others: { tenant_id?: { $nin: string[] } }) => Promise<Within<Row>>;
 
 /** Pause of looks for other tenants after one that found nothing. */
 const LOOK_MS = 1_000;
@@ -165,31 +164,27 @@ const LOOK_MS = 1_000;
 const MAX_LOOKS = 8;
 
 /**
- * Finds the oldest rows and, if they fill a batch, the oldest of other tenants too, so that no backlog of one tenant
- * blocks the others. A look for others scans the whole backlog, so after one that found nothing the next is a second
- * later.
- *
- * @param find returns the oldest rows, `batch` at most
- * @returns a `find` that returns at least `batch` rows if there may be more
+ * Finds the oldest rows and, if there may be more, the oldest of other tenants too, so that no backlog of one tenant, of
+ * many rows or of few large ones, blocks the others. A look for others scans the whole backlog, so after one that found
+ * nothing the next is a second later.
  */
 export function withOtherTenants<Row extends OfTenant>(
   find: Find<Row>,
-  batch: number,
   now = () => performance.now(),
 ): Find<Row> {
   let lookAt = Number.NEGATIVE_INFINITY;
   return async (others) => {
-    const rows = await find(others);
-    if (rows.length < batch || now() < lookAt) return rows;
-    const found = [...rows];
-    const known = new Set([...(others.tenant_id?.$nin ?? []), ...tenantsOf(rows)]);
-    for (let last = rows, looks = 0; last.length === batch && looks < MAX_LOOKS; looks++) {
+    const oldest = await find(others);
+    if (!oldest.more || now() < lookAt) return oldest;
+    const found = [...oldest.rows];
+    const known = new Set([...(others.tenant_id?.$nin ?? []), ...tenantsOf(found)]);
+    for (let last = oldest, looks = 0; last.more && looks < MAX_LOOKS; looks++) {
       last = await find({ tenant_id: { $nin: [...known] } });
-      found.push(...last);
-      for (const tenant_id of tenantsOf(last)) known.add(tenant_id);
+      found.push(...last.rows);
+      for (const tenant_id of tenantsOf(last.rows)) known.add(tenant_id);
     }
-    if (found.length === rows.length) lookAt = now() + LOOK_MS;
-    return found;
+    if (found.length === oldest.rows.length) lookAt = now() + LOOK_MS;
+    return { rows: found, more: true };
   };
 }
 

@@ -210,6 +210,8 @@ function fromHex(text: string): Buffer {
   return /^(?:[\da-f]{2})+$/i.test(text) ? Buffer.from(text, "hex") : Buffer.alloc(0);
 }
 
+/** Returns nothing for what no encoder writes: a decoder would pass over what follows. */
 export function fromBase64(text: string): Buffer {
-  return Buffer.from(text, "base64");
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? bytes : Buffer.alloc(0);
 }

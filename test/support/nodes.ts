@@ -17,10 +17,10 @@ export interface Nodes {
   /** Contains a data directory for each worker that was ever started: `worker-0`, `worker-1` … */
   folder: string;
   /**
-   * Another worker, which goes with the others; with these services when they are named, and with more settings.
-   * Resolves when it can serve.
+   * Another worker, which goes with the others; with these services when they are named, with more settings, and of another
+   * checkout. Resolves when it can serve.
    */
-  addWorker(services?: readonly string[], more?: Record<string, string>): Promise<Child>;
+  addWorker(services?: readonly string[], more?: Record<string, string>, root?: string): Promise<Child>;
   /**
    * Another node with a gateway, which goes with the others; `services` as in SERVICES, all of them when absent, and
    * `own` settings.
@@ -68,9 +68,9 @@ export async function startNodes(
     gateway,
     workers: started,
     folder,
-    addWorker: async (services, more) => {
+    addWorker: async (services, more, root) => {
       const dataDir = join(folder, `worker-${folders++}`);
-      const worker = await startWorker({ ...env, ...more }, dataDir, services);
+      const worker = await startWorker({ ...env, ...more }, dataDir, services, root);
       started.push(worker);
       await workerReady(worker);
       return worker;

@@ -5,5 +5,5 @@ import { GOLDEN, render, VALUES } from "./chart.ts";
 import { getNeed } from "./needs.ts";
 
 const why = await getNeed("helm", console.log);
-if (why) throw new Error(`helm: ${why}`);
+if (why) throw new Error(`helm: ${why.why}`);
 for (const name of Object.keys(VALUES)) await writeFile(join(GOLDEN, `${name}.yaml`), await render(name));

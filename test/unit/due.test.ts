@@ -50,6 +50,22 @@ const WAYS = {
     }),
 };
 
+test("a tenant's rows that are few, but large, hold up no other tenant's", async () => {
+  const large = { tenant_id: "tn_a", due_at: new Date(START - 9_000), note: "x".repeat(900) };
+  await rows.insertMany([1, 2, 3].map((n) => ({ _id: `large ${n}`, ...large })));
+  await ask("tn_b", "other");
+  const asking = {
+    rows: rows as never,
+    by: "due_at" as never,
+    batch: 5,
+    projection: { note: 1 },
+    bytes: 1_000,
+  };
+  const of = new Due<{ _id: string; tenant_id: string }>({ ...asking, now: () => now });
+  expect(await of.each(async ({ _id }) => void done.push(_id))).toBe(true);
+  expect(done.toSorted()).toEqual(["large 1", "other"]);
+});
+
 describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("work on what is due, %s", (way) => {
   const round = () => WAYS[way]().then(String, (err: Error) => err.message);
 

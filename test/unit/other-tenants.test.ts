@@ -16,7 +16,8 @@ function storeOf(...given: Row[]) {
   const asked: (string[] | undefined)[] = [];
   const find = async ({ tenant_id }: { tenant_id?: { $nin: string[] } }) => {
     asked.push(tenant_id?.$nin);
-    return rows.filter((row) => !tenant_id?.$nin.includes(row.tenant_id)).slice(0, BATCH);
+    const left = rows.filter((row) => !tenant_id?.$nin.includes(row.tenant_id));
+    return { rows: left.slice(0, BATCH), more: left.length >= BATCH };
   };
   const remove = (those: Row[]) => {
     for (const row of those) rows.splice(rows.indexOf(row), 1);
@@ -28,19 +29,19 @@ const countOf = (rows: Row[], tenant_id: string) => rows.filter((row) => row.ten
 
 test("finds rows of each other tenant behind a long backlog at once", async () => {
   const store = storeOf(...backlog("flood", 1_000), ...backlog("second", 200), ...backlog("b", 3));
-  const found = await withOtherTenants(store.find, BATCH, () => 0)({});
+  const { rows: found } = await withOtherTenants(store.find, () => 0)({});
   expect(["flood", "second", "b"].map((tenant_id) => countOf(found, tenant_id))).toEqual([BATCH, BATCH, 3]);
 });
 
 test("all is found once, also when a tenant is left out", async () => {
   const store = storeOf(...backlog("flood", 95), ...backlog("left", 5), ...backlog("b", 25));
-  const find = withOtherTenants(store.find, BATCH, () => 0);
+  const find = withOtherTenants(store.find, () => 0);
   const seen: Row[] = [];
-  for (let more = true; more; ) {
-    const found = await find({ tenant_id: { $nin: ["left"] } });
-    store.remove(found);
-    seen.push(...found);
-    more = found.length >= BATCH;
+  for (let hasMore = true; hasMore; ) {
+    const { rows, more } = await find({ tenant_id: { $nin: ["left"] } });
+    store.remove(rows);
+    seen.push(...rows);
+    hasMore = more;
   }
   expect([seen.length, countOf(seen, "left"), store.rows.length]).toEqual([120, 0, 5]);
 });
@@ -48,16 +49,16 @@ test("all is found once, also when a tenant is left out", async () => {
 test("while one tenant alone has a backlog, others are looked for once a second", async () => {
   const store = storeOf(...backlog("flood", 1_000));
   let now = 0;
-  const find = withOtherTenants(store.find, BATCH, () => now);
-  for (now = 0; now < 2_500; now += 100) expect(await find({})).toHaveLength(BATCH);
+  const find = withOtherTenants(store.find, () => now);
+  for (now = 0; now < 2_500; now += 100) expect((await find({})).rows).toHaveLength(BATCH);
   expect(store.asked.filter((others) => others !== undefined)).toHaveLength(3);
   store.rows.push(...backlog("b", 2));
   now += 1_000;
-  expect(await find({})).toHaveLength(BATCH + 2);
+  expect((await find({})).rows).toHaveLength(BATCH + 2);
 });
 
 test("a batch that is not full is all there is", async () => {
   const store = storeOf(...backlog("a", 3));
-  expect(await withOtherTenants(store.find, BATCH)({})).toHaveLength(3);
+  expect((await withOtherTenants(store.find)({})).rows).toHaveLength(3);
   expect(store.asked).toEqual([undefined]);
 });

@@ -72,8 +72,10 @@ async function strikeRound(world: World, round: Round, say: (what: string) => vo
   say(what);
   const from = Date.now();
   await cause();
-  if (forgets) world.ledger.killed(from, Date.now());
+  const ended = Date.now();
+  if (forgets) world.ledger.killed(from, ended);
   await recovered(world);
+  say(`${what}: the API answers again after ${((Date.now() - ended) / 1000).toFixed(1)} s`);
   round.over = true;
   await Promise.all(lanes);
 }

@@ -3,6 +3,7 @@ import { startMongo } from "../../support/mongo.ts";
 import { startNodes } from "../../support/nodes.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { startRedis } from "../../support/redis.ts";
+import { checkOutFormer, type FormerVersion } from "../../support/versions.ts";
 import { workerReady } from "../../support/worker.ts";
 import type { Random } from "./random.ts";
 import { pause } from "./round.ts";
@@ -36,12 +37,13 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
   });
   const near = () => nodes.workers.filter(({ pid }) => pid !== far.pid && !ended.has(pid));
   const ended = new Set<number>();
+  let former: FormerVersion | undefined;
   const far = nodes.workers.at(-1) as Child;
-  const replace = async (worker: Child, signal: "SIGKILL" | "SIGTERM", ms = 0) => {
+  const replace = async (worker: Child, signal: "SIGKILL" | "SIGTERM", ms = 0, root?: string) => {
     ended.add(worker.pid);
     await worker.end(signal);
     await pause(ms);
-    await nodes.addWorker();
+    return nodes.addWorker(undefined, undefined, root);
   };
   const faults: Record<string, (random: Random, ms: number) => Promise<unknown>> = {
     "a worker killed": (random, ms) => replace(random.pick(near()), "SIGKILL", ms),
@@ -59,6 +61,12 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
     "a worker cut off from the record": (_, ms) => between(record.cut, record.mend, ms),
     "a worker cut off from NATS": (_, ms) => between(nats.cut, nats.mend, ms),
     "a worker's connections to the record silent": (_, ms) => between(record.mute, record.mend, ms),
+    "a worker of the version before": async (random, ms) => {
+      former ??= await checkOutFormer();
+      const older = await replace(random.pick(near()), "SIGTERM", 0, former.folder);
+      await pause(ms);
+      await replace(older, "SIGTERM");
+    },
     "NATS killed": (_, ms) => between(nodes.nats.kill, nodes.nats.start, ms),
     "NATS paused": (_, ms) => between(nodes.nats.pause, nodes.nats.resume, ms),
     "Redis killed": (_, ms) => between(redis.kill, redis.start, ms),
@@ -81,6 +89,7 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
     },
     stop: async () => {
       await nodes.stop();
+      await former?.remove();
       await Promise.all([record.stop(), nats.stop(), redis.stop(), mongo.stop()]);
     },
   };
