@@ -181,6 +181,18 @@ const WORKS: Record<string, (by: TestAgent, text: string) => Promise<[path: stri
     const shown = { step_key: "a", title: "[erased]", instructions: "[erased]", reference_note: "[erased]" };
     return [`/runs/${run.id}`, { goal: "g", steps: [shown, { step_key: "b", title: "b" }] }];
   },
+  async "an approval, and its answer"(by, text) {
+    const ask = { title: text, question: `${text}?`, choices: [text, "other"], text_allowed: true };
+    const { id } = ok(await by.post("/approvals", ask));
+    ok(await cast.orgAdmin.post(`/approvals/${id}/answer`, { choice: "other", text }));
+    const shown = { title: "[erased]", question: "[erased]", choices: ["[erased]", "other"] };
+    return [`/approvals/${id}`, { ...shown, text: "[erased]" }];
+  },
+  async "a schedule, and its event"(by, text) {
+    const event = { type: "com.example.tick", data: { note: text, of: "stays" } };
+    const { id } = ok(await by.post("/schedules", { name: text, cron: "0 0 1 1 *", event }));
+    return [`/schedules/${id}`, { name: "[erased]", event: { data: { note: "[erased]", of: "stays" } } }];
+  },
   async "a handoff"(by, text) {
     const payload = { next_action: text, open_questions: ["stays"] };
     const given = { name: text, summary: text, payload, artifacts: [text, "stays"] };

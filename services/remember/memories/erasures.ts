@@ -99,17 +99,19 @@ export class Erasures {
     for (const some of splitChunks(ids, BATCH)) {
       counts = sum(counts, await countEverywhere(this.#memories.cites, broker, tenant_id, some));
     }
-    counts = sum(counts, await eraseMentions(broker, tenant_id, ids, true));
-    for (const ofMemories of [false, true])
-      counts = sum(
-        counts,
-        await this.#replaceTexts(
-          broker,
-          { tenant_id, ...target, works: target.agent_id !== undefined, ids, dry_run: true },
-          ofMemories,
-        ),
-      );
-    return sum(counts, await eraseOthers(broker, tenant_id, target, true));
+    const ended = sum(
+      await eraseMentions(broker, tenant_id, ids, true),
+      await eraseOthers(broker, tenant_id, target, true),
+    );
+    const works = target.agent_id !== undefined;
+    for (const ofMemories of [false, true]) {
+      const texts = { tenant_id, ...target, works, ids, dry_run: true };
+      const replaced = Object.entries(await this.#replaceTexts(broker, texts, ofMemories));
+      // Rows that end have such texts too.
+      const others = replaced.map(([name, count]) => [name, Math.max(0, count - (ended[name] ?? 0))]);
+      counts = sum(counts, Object.fromEntries(others));
+    }
+    return sum(counts, ended);
   }
 
   /** Records an erasure, so that it will be carried out. @param by the target's name in the audit log */
@@ -197,10 +199,10 @@ export class Erasures {
       const ids = await this.#idsOf(tenant_id, targetFilter(named));
       // The subject may still be writing.
       if (ids.length === 0 && !isFirst) return erased;
-      const works = agent_id !== undefined && !named.gone;
-      erased = sum(erased, await this.#replaceTexts(broker, { tenant_id, agent_id, works, subject, ids }));
       for (const id of ids) digest.update(`${id}\n`);
       erased = sum(erased, await eraseMentions(broker, tenant_id, ids, false));
+      const works = agent_id !== undefined && !named.gone;
+      erased = sum(erased, await this.#replaceTexts(broker, { tenant_id, agent_id, works, subject, ids }));
       for (const some of splitChunks(ids, BATCH)) {
         erased = sum(erased, await this.#eraseBatch(broker, _id, tenant_id, some));
       }

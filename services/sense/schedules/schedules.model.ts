@@ -46,7 +46,10 @@ schema.index({ due_at: 1 }, { sparse: true });
 schema.index({ ended_at: 1 }, { sparse: true });
 
 export const ScheduleModel: Model<ScheduleDoc> = {
-  erasure: { agent: "schedules.erase", subject: "schedules.erase", mentions: "schedules.erase" },
+  erasure: {
+    ...{ agent: "schedules.erase", subject: "schedules.erase", mentions: "schedules.erase" },
+    replaced: { of: [], version: "revision" },
+  },
   move: { stage: 4 },
   anew: ({ next_at }) => ({ due_at: next_at ?? undefined }),
   name: "schedules",

@@ -53,7 +53,10 @@ schema.index({ due_at: 1 }, { sparse: true });
 schema.index({ queue: 1 }, { sparse: true });
 
 export const ApprovalModel: Model<ApprovalDoc> = {
-  erasure: { agent: "approvals.erase", subject: "approvals.erase", mentions: "approvals.erase" },
+  erasure: {
+    ...{ agent: "approvals.erase", subject: "approvals.erase", mentions: "approvals.erase" },
+    replaced: { of: [], version: "version" },
+  },
   move: { stage: 2 },
   anew: ({ status, outbox, escalate_at, escalated_at, deadline_at }, now) => ({
     relay_at: outbox.length > 0 ? now : undefined,

@@ -3017,10 +3017,10 @@ class Memories(Group[Mode]):
         from these; by `agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and
         handoffs. Logs and reasons of deliveries, and texts of runs, that name what is erased, or that the agent
         wrote, are replaced by `[erased]`, as are its outputs and exemplars; by `subject` also texts of events,
-        outputs, exemplars, steps of runs, handoffs and bundles that name the person. Stored answers to an
-        Idempotency-Key with any of it are dropped. Responds once the data is removed from the service's files; an
-        erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). If
-        data is left, repeat the request. Needs the scope `memory:write`.
+        outputs, exemplars, steps of runs, approvals, schedules, handoffs and bundles that name the person. Stored
+        answers to an Idempotency-Key with any of it are dropped. Responds once the data is removed from the
+        service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service
+        (`/.well-known/jwks.json`). If data is left, repeat the request. Needs the scope `memory:write`.
 
         Args:
             agent_id: Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent.
