@@ -25,14 +25,14 @@ const PARTS: Part[] = [
     ),
     most: { lines: 84_750, files: 670 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 7_250 } },
-  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_000 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 7_800 } },
+  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_150 } },
   {
     name: "tests",
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 88_400 },
+    most: { lines: 88_650 },
   },
 ];
 

@@ -37,6 +37,8 @@ export interface Kit {
   access?: string;
   /** What its operations' ids begin with, besides the core's verbs (unit/operation-ids.test.ts). */
   verbs?: string[];
+  /** Operations that return a credential which would outlive its caller's (unit/access.test.ts). */
+  outlives?: string[];
   /** Operations whose bodies are no objects with named fields. */
   otherBodies?: string[];
   /** Fields of bodies that take anything (unit/known-keys.test.ts). */

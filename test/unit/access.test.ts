@@ -3,6 +3,7 @@ import type { Access } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { makeTools } from "../../services/edge/mcp/tools.ts";
 import { ACCESS, type Who } from "../support/access-table.ts";
+import { loadKits } from "../support/kits.ts";
 
 /** Each access that a contract can have, as the table writes it. */
 const WHO: [Who, Access][] = [
@@ -37,11 +38,12 @@ test("every operation is in the table of who may call it, and every line of the 
   expect(tools.size).toBe(ACCESS.filter(({ isTool }) => isTool).length);
 });
 
-test("a connection that a person approved gets no credential that outlives it", () => {
+test("a connection that a person approved gets no credential that outlives it", async () => {
   const OUTLIVING = [
     ...["agents.rotate_signing_secret", "ingest.create_webhook", "ingest.rotate_webhook"],
     ...["keys.create", "keys.update"],
-  ];
+    ...(await loadKits()).flatMap(({ outlives = [] }) => outlives),
+  ].sort();
   // The new agent's own secret, of pushes to it, and a code that a person has to approve.
   const OWN = ["agents.create", "devices.issue"];
   const named = (isIt: (operation: (typeof operations)[number]) => unknown) =>

@@ -244,7 +244,7 @@ test("only these look across tenants", () => {
 const PUBLIC = [
   ...["services/runtime.ts", "services/extensions.ts", "services/erasers.ts", "services/outgoing.ts"],
   // Tenants and their addresses, and what ends credentials.
-  ...["find-tenants", "origin"].map((name) => `services/identity/tenants/${name}.ts`),
+  ...["find-tenants", "founding", "origin"].map((name) => `services/identity/tenants/${name}.ts`),
   "services/identity/keys/versions.ts",
   // Streams, and writes that are refused.
   ...["streams/sse", "limits"].map((name) => `services/edge/gateway/${name}.ts`),

@@ -7,6 +7,7 @@ import type { Command } from "./command.ts";
 import { completion } from "./completion.ts";
 import { connect } from "./connect.ts";
 import { DEAD_LETTERS } from "./dead-letters.ts";
+import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { DOCUMENTS } from "./documents.ts";
 import { EVENTS } from "./event.ts";
@@ -29,7 +30,7 @@ import { work } from "./work.ts";
 
 /** The commands by section and name: `help`, the reference, completion and suggestions read this table. */
 export const SECTIONS: Record<string, Record<string, Command>> = {
-  "Who and where": { connect, login, ...PROFILE, doctor },
+  "Who and where": { connect, login, ...PROFILE, doctor, demo },
   Events: { publish, listen, work, tail, ...SCHEDULES, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...APPROVALS, ...HANDOFF },

@@ -109,6 +109,11 @@ export const OPERATIONS = {
     getReplay: {"method":"GET","path":"/agents/{agent_id}/replays/{replay_id}","scope":"receive"},
     cancelReplay: {"method":"POST","path":"/agents/{agent_id}/replays/{replay_id}:cancel","scope":"admin","audited":true},
   },
+  demo: {
+    get: {"method":"GET","path":"/demo","scope":"admin"},
+    create: {"method":"POST","path":"/demo","scope":"admin","audited":true},
+    delete: {"method":"DELETE","path":"/demo","scope":"admin","audited":true},
+  },
   devices: {
     issue: {"method":"POST","path":"/agents/{agent_id}/device-code"},
     status: {"method":"GET","path":"/agents/{agent_id}/device-code"},

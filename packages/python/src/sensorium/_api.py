@@ -1632,6 +1632,30 @@ class Deliveries(Group[Mode]):
             replay_id: Id of the replay."""
 
 
+class Demo(Group[Mode]):
+    @operation("GET", "/demo")
+    def get(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.DemoGetResult:
+        """Read whether the organisation has a demonstration.
+
+        Needs the scope `admin`."""
+
+    @operation("POST", "/demo")
+    def create(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Demo:
+        """Create a demonstration.
+
+        Creates an organisation with an example: an online shop whose agents deliver orders, remember, ask people and
+        launch a product. One for each organisation, at no other's expense: nothing changes in the caller's.
+        Repeating the request completes one that was interrupted, and returns the same person, whose password is
+        valid until it is changed. Needs the scope `admin`."""
+
+    @operation("DELETE", "/demo")
+    def delete(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.DemoDeleteResult:
+        """Remove the demonstration.
+
+        Erases its organisation with all its data. In a demonstration it removes that itself. Without one nothing
+        happens. Needs the scope `admin`."""
+
+
 class Devices(Group[Mode]):
     @operation("POST", "/agents/{agent_id}/device-code")
     def issue(
@@ -5415,6 +5439,7 @@ class Api(Generic[Mode]):
         self.channels = Channels[Mode](caller)
         self.connectors = Connectors[Mode](caller)
         self.deliveries = Deliveries[Mode](caller)
+        self.demo = Demo[Mode](caller)
         self.devices = Devices[Mode](caller)
         self.documents = Documents[Mode](caller)
         self.events = Events[Mode](caller)

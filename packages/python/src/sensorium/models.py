@@ -932,6 +932,47 @@ class DeliveryLog(Model):
     logged_at: Union[str, None]
 
 
+class Demo(Model):
+    tenant: DemoTenant
+    url: str
+    """Address of the console."""
+    person: DemoPerson
+    """Signs in to the console as its admin."""
+    made: list[DemoPart]
+
+
+class DemoDeleteResult(Model):
+    tenant_id: Union[str, None]
+    erased: int
+    """Number of erased rows."""
+
+
+class DemoGetResult(Model):
+    tenant: Union[DemoTenant, None]
+    own: bool
+    """The caller's organisation is itself a demonstration."""
+
+
+class DemoPart(Model):
+    what: str
+    url: str
+    """Its page in the console."""
+
+
+class DemoPerson(Model):
+    """Signs in to the console as its admin."""
+
+    email: str
+    password: str
+
+
+class DemoTenant(Model):
+    id: str
+    """Id of the tenant."""
+    slug: str
+    name: str
+
+
 class DevicesClaimResult(Model):
     claim_id: str
     """Id of the claim."""

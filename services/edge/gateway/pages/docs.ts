@@ -24,19 +24,50 @@ export function docsFiles(req: IncomingMessage, res: ServerResponse, next: (err?
   serve(req as never, res as never, next);
 }
 
-const START =
-  'SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null });';
+/** The theme of the console, else the system's; operations before all else that the description says. */
+const START = `
+let theme = null;
+try { theme = localStorage.getItem("sensorium.theme"); } catch {}
+const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+document.documentElement.classList.toggle("dark-mode", dark);
+SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, filter: true, validatorUrl: null });
+`;
+
+/** The console's colours and type over those of Swagger UI. */
+const LOOK = `
+:root { --bg: #fbfbfc; --surface: #fff; --border: #e4e4e9; --text: #18181d; --text-2: #55555f; --accent: #4338ca; }
+.dark-mode { color-scheme: dark; --bg: #0e0e11; --surface: #16161a; --border: #28282f; --text: #ededf1; --text-2: #b0b0bb; --accent: #a9a5fb; }
+body { margin: 0; background: var(--bg); color: var(--text); font: 14px/1.5 ui-sans-serif, system-ui, "Segoe UI", sans-serif; }
+header { display: flex; gap: 12px; align-items: center; padding: 12px 20px; border-bottom: 1px solid var(--border); background: var(--surface); }
+header a { color: var(--accent); text-decoration: none; }
+header a:hover { text-decoration: underline; }
+header strong { margin-right: auto; }
+.swagger-ui, .swagger-ui :is(p, a, button, input, select, label, h1, h2, h3, h4, h5, td, th, .opblock-tag, .opblock-summary-description) { font-family: inherit; }
+.swagger-ui, .swagger-ui .opblock-tag, .swagger-ui .opblock-summary-path, .swagger-ui .info .title { color: var(--text); }
+.swagger-ui .info { margin: 24px 0 8px; }
+.swagger-ui .info .title { font-size: 22px; }
+.swagger-ui .swagger-container > div, .swagger-ui > div:not(.topbar) { display: flex; flex-direction: column; }
+.swagger-ui .information-container { order: 1; }
+.swagger-ui .wrapper { max-width: 1160px; padding: 0 20px; box-sizing: border-box; }
+.swagger-ui .scheme-container { padding: 12px 0; background: none; box-shadow: none; }
+.swagger-ui .filter .operation-filter-input { margin: 12px 0 0; border: 1px solid var(--border); border-radius: 8px; background: var(--surface); color: var(--text); }
+.swagger-ui .opblock-tag { padding: 8px 4px; border-color: var(--border); font-size: 16px; }
+.swagger-ui .opblock-tag small { color: var(--text-2); }
+.swagger-ui .opblock { border-radius: 8px; box-shadow: none; }
+`;
 
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sensorium API</title>
+<title>API · Sensorium</title>
 <link rel="icon" href="${PREFIX}favicon-32x32.png">
 <link rel="stylesheet" href="${PREFIX}swagger-ui.css">
+<style>${LOOK}</style>
 </head>
 <body>
+<header><strong>Sensorium API</strong><a href="/openapi.json">OpenAPI</a><a href="/">Back to the console</a></header>
 <main id="docs"></main>
 <noscript>This page needs JavaScript. The API description itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="${PREFIX}swagger-ui-bundle.js"></script>
@@ -45,10 +76,12 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
+const digestOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
 const POLICY = [
   "default-src 'none'",
-  `script-src 'self' 'sha256-${createHash("sha256").update(START).digest("base64")}'`,
-  "style-src 'self'",
+  `script-src 'self' ${digestOf(START)}`,
+  `style-src 'self' ${digestOf(LOOK)}`,
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",

@@ -4,7 +4,7 @@ import type { Agent, OnboardingGuidance, RecentEvent, Stats } from "../../../../
 import { api } from "../../data/api.ts";
 import { capitalised, compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
-import { useSession } from "../../data/session.ts";
+import { type SessionValue, useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { isSettled, type Loaded, useFollowed } from "../../data/use-load.ts";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
@@ -16,21 +16,24 @@ import { Load } from "../../ui/table.tsx";
 import { Badge, SubjectText, Tile, Time } from "../../ui/text.tsx";
 import { AgentState, HEALTH } from "../agents/health.tsx";
 import { Outcome } from "../events/timeline.tsx";
+import { Demonstration, useDemo } from "./demonstration.tsx";
 import { COMMANDS, FirstCommands, FirstSteps, openSteps, useGuidance } from "./first-steps.tsx";
 import "./overview.css";
 
 export function Overview() {
   const live = useLive();
-  const { tenant } = useSession();
+  const { tenant, may } = useSession();
   // Shown together: what is loaded last would move the rest.
   const attention = useAttention();
   const guidance = useGuidance();
-  const isLoaded = isSettled(attention) && isSettled(guidance);
+  const demo = useDemo();
+  const isLoaded = [attention, guidance, demo].every(isSettled);
   return (
     <Page title="Overview" lead={`Live event flow of ${tenant.name}.`} state={<Connection live={live} />}>
       {live.stats && isLoaded ? (
         <>
           <FirstSteps guidance={guidance} />
+          <Demonstration demo={demo} isFirst={isFirst(guidance.data, may)} />
           {attention.data && <Attention {...attention.data} />}
           <Flow stats={live.stats} guidance={guidance.data} />
         </>
@@ -58,11 +61,18 @@ function rateOf(counts: number[], seconds: number): number {
   return last.reduce((sum, count) => sum + count, 0) / (RECENT_COUNTS * seconds);
 }
 
+/** Whether the commands for a new server are shown. */
+function isFirst(guidance: OnboardingGuidance | undefined, may: SessionValue["may"]): boolean {
+  if (!guidance || guidance.dismissed_at || !may("agents.create")) return false;
+  const open = openSteps(guidance);
+  return COMMANDS.some(({ step }) => open.includes(step));
+}
+
 function Flow({ stats, guidance }: { stats: Stats; guidance: OnboardingGuidance | undefined }) {
   const { may } = useSession();
   const { series, deliveries } = stats;
-  const open = may("agents.create") && guidance && !guidance.dismissed_at ? openSteps(guidance) : [];
-  const isFirst = COMMANDS.some(({ step }) => open.includes(step));
+  const open = guidance ? openSteps(guidance) : [];
+  const begins = isFirst(guidance, may);
   const rate = (counts: number[]) => `${compact(rateOf(counts, series.seconds))}/s`;
   return (
     <>
@@ -80,8 +90,8 @@ function Flow({ stats, guidance }: { stats: Stats; guidance: OnboardingGuidance 
           />
         )}
       </div>
-      {isFirst && <FirstCommands open={open} />}
-      {!(isFirst && open.includes("publish_event")) && <DeliveryChart />}
+      {begins && <FirstCommands open={open} />}
+      {!(begins && open.includes("publish_event")) && <DeliveryChart />}
       <div className="sides with-facts">
         <Recent stats={stats} mayLook={deliveries !== null} />
         <Health health={stats.health} />
