@@ -37,19 +37,19 @@ SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, filt
 const LOOK = `
 :root { --bg: #fbfbfc; --surface: #fff; --border: #e4e4e9; --text: #18181d; --text-2: #55555f; --accent: #4338ca; }
 .dark-mode { color-scheme: dark; --bg: #0e0e11; --surface: #16161a; --border: #28282f; --text: #ededf1; --text-2: #b0b0bb; --accent: #a9a5fb; }
+html.dark-mode, html.dark-mode body, html.dark-mode .swagger-ui { background: var(--bg); }
 body { margin: 0; background: var(--bg); color: var(--text); font: 14px/1.5 ui-sans-serif, system-ui, "Segoe UI", sans-serif; }
 header { display: flex; gap: 12px; align-items: center; padding: 12px 20px; border-bottom: 1px solid var(--border); background: var(--surface); }
 header a { color: var(--accent); text-decoration: none; }
-header a:hover { text-decoration: underline; }
 header strong { margin-right: auto; }
-.swagger-ui, .swagger-ui :is(p, a, button, input, select, label, h1, h2, h3, h4, h5, td, th, .opblock-tag, .opblock-summary-description) { font-family: inherit; }
+.swagger-ui, .swagger-ui :not(code, code *, pre, pre *, .opblock-summary-path, .opblock-summary-path *, .parameter__type) { font-family: inherit; }
 .swagger-ui, .swagger-ui .opblock-tag, .swagger-ui .opblock-summary-path, .swagger-ui .info .title { color: var(--text); }
-.swagger-ui .info { margin: 24px 0 8px; }
 .swagger-ui .info .title { font-size: 22px; }
 .swagger-ui .swagger-container > div, .swagger-ui > div:not(.topbar) { display: flex; flex-direction: column; }
 .swagger-ui .information-container { order: 1; }
 .swagger-ui .wrapper { max-width: 1160px; padding: 0 20px; box-sizing: border-box; }
-.swagger-ui .scheme-container { padding: 12px 0; background: none; box-shadow: none; }
+.swagger-ui .scheme-container, .dark-mode .swagger-ui .scheme-container { margin: 0; padding: 12px 0; background: none; box-shadow: none; }
+.swagger-ui .btn.authorize { border: 1px solid var(--border); border-radius: 8px; color: var(--accent); }
 .swagger-ui .filter .operation-filter-input { margin: 12px 0 0; border: 1px solid var(--border); border-radius: 8px; background: var(--surface); color: var(--text); }
 .swagger-ui .opblock-tag { padding: 8px 4px; border-color: var(--border); font-size: 16px; }
 .swagger-ui .opblock-tag small { color: var(--text-2); }
