@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type BrokerOptions, Serializers } from "moleculer";
 import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
@@ -24,6 +25,8 @@ export function brokerOptions(
 ): BrokerOptions {
   const { log, tracing } = observability;
   const alone = config.NATS_URL === null;
+  const process_id = randomBytes(6).toString("base64url");
+  let contexts = 0;
   return {
     namespace: "sensorium",
     nodeID: identity.node,
@@ -51,6 +54,8 @@ export function brokerOptions(
       discoverer: new PromptDiscoverer() as never,
     },
     contextParamsCloning: false,
+    // Of contexts, of which a request has several: Moleculer's own joins 20 random parts.
+    uidGenerator: () => `${process_id}${(++contexts).toString(36)}`,
     // A stop waits for the calls under way; main.ts says for how long.
     tracking: { enabled: true },
     // Their params are not JSON Schema, and nothing asks them.

@@ -8,9 +8,17 @@ export class FinishedCalls {
 
   readonly middleware: Middleware = {
     name: "FinishedCalls",
+    // Not `finally`, which costs each call two promises more.
     localAction: (next: Handler) => (ctx: Context) =>
-      next(ctx).finally(() => {
-        this.count++;
-      }),
+      next(ctx).then(
+        (answer) => {
+          this.count++;
+          return answer;
+        },
+        (err) => {
+          this.count++;
+          throw err;
+        },
+      ),
   };
 }

@@ -1,4 +1,4 @@
-import type { ServiceBroker } from "moleculer";
+import type { CallingOptions, ServiceBroker } from "moleculer";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
@@ -35,9 +35,10 @@ export function matchEvents(
   tenant_id: string,
   entries: readonly Matchable[],
   limits: MatchLimits,
+  options?: CallingOptions,
 ): Promise<Matches> {
   const events = entries.map(({ event_id, event, due_at }) => ({ event_id, envelope: event, at: due_at }));
-  return broker.call("interests.match", { tenant_id, events, ...limits });
+  return broker.call("interests.match", { tenant_id, events, ...limits }, options);
 }
 
 export function toDeliveries(

@@ -170,7 +170,7 @@ export class EventInserter {
   async #match(tenant_id: string, entries: Matchable[]): Promise<Matches> {
     const limits = { max_receivers: MAX_RECEIVERS, max_ms: MATCH_MS };
     try {
-      const found = await matchEvents(this.#deps.broker, tenant_id, entries, limits);
+      const found = await matchEvents(this.#deps.broker, tenant_id, entries, limits, UNTIMED);
       const receivers = found.matches.reduce((sum, match) => sum + match.receivers.length, 0);
       if (found.matches.length < entries.length && receivers < MAX_RECEIVERS)
         this.#slow.set(tenant_id, performance.now() + SLOW_MS);
@@ -184,7 +184,7 @@ export class EventInserter {
   async #prepare(deliveries: NewDelivery[]): Promise<Prepared | null> {
     const { broker } = this.#deps;
     try {
-      return await broker.call("deliveries.prepare", { deliveries }, { nodeID: broker.nodeID });
+      return await broker.call("deliveries.prepare", { deliveries }, { nodeID: broker.nodeID, ...UNTIMED });
     } catch (err) {
       this.#failed(err);
       return null;
@@ -248,6 +248,8 @@ export class EventInserter {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+/** Of calls within this process, whose caller has a limit: a timer each costs as much as matching. */
+const UNTIMED = { timeout: 0 };
 const NOTHING: Prepared = { write: async () => {}, confirm: () => {} };
 
 function toMatchable({ event, row }: Publication): Matchable {
