@@ -399,7 +399,7 @@ test("a schedule for one time is shown until it has ended", async () => {
   await site.go("/schedules?create=1");
   await page.getByLabel("Name").fill("Launch");
   await page.getByText("Once", { exact: true }).click();
-  const soon = new Date(Date.now() + 10_000);
+  const soon = new Date(Date.now() + 20_000);
   const local = new Date(soon.getTime() - soon.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
   await page.getByLabel("Time", { exact: true }).fill(local);
   await page.getByLabel("Event type").fill("com.example.launch");

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { blocksOf, page } from "../support/guides.ts";
 import { oldestNode } from "../support/oldest-node.ts";
+import { patience } from "../support/patience.ts";
 import { startShared } from "../support/shared.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -42,7 +43,7 @@ const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.a
 afterAll(() => rmSync(folder, { recursive: true }));
 afterAll(() => server.stop());
 
-const APP = { cwd: join(folder, "app"), env: { PATH: process.env.PATH }, timeout: 50_000 };
+const APP = { cwd: join(folder, "app"), env: { PATH: process.env.PATH }, timeout: 50_000 * patience() };
 /** Runs something in the folder of an application that has the package and nothing else, less long than a test. */
 const inApp = (command: string, args: string[], env = {}) =>
   execFileSync(command, args, { ...APP, env: { ...APP.env, ...env } }).toString();

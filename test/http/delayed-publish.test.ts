@@ -23,7 +23,7 @@ async function receiver(event_type: string): Promise<TestAgent> {
 describe("an event with notbefore", () => {
   test("waits, visible to its publisher, and is delivered when it is due, not before", async () => {
     const agent = await receiver("com.delayed.*");
-    const notbefore = ahead(2500);
+    const notbefore = ahead(5000);
     const event = cloudEvent("delayed-1", { type: "com.delayed.one", notbefore });
     const { event_id, status } = ok(await admin.post("/events", event));
     expect(status).toBe("accepted");
@@ -53,7 +53,7 @@ describe("an event with notbefore", () => {
   test("is matched to the interests of the time when it is due", async () => {
     const early = await receiver("com.later.*");
     const { event_id } = ok(
-      await admin.post("/events", cloudEvent("later-1", { type: "com.later.x", notbefore: ahead(2000) })),
+      await admin.post("/events", cloudEvent("later-1", { type: "com.later.x", notbefore: ahead(4000) })),
     );
     const { interests } = ok(await early.get(`/agents/${early.id}/interests`));
     expect((await early.del(`/agents/${early.id}/interests/${interests[0].id}`)).status).toBe(204);
@@ -71,7 +71,7 @@ describe("an event with notbefore", () => {
 
   test("waits in binary mode and in batches too, each on its own", async () => {
     const agent = await receiver("com.modes.*");
-    const notbefore = ahead(1500);
+    const notbefore = ahead(4000);
     const given = { source: "/s", type: "com.modes.x", data: {}, notbefore };
     const { headers, body } = HTTP.binary(new CloudEvent({ ...given, id: "binary" }));
     expect((await admin.post("/events", body, headers as Record<string, string>)).status).toBe(202);

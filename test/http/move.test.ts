@@ -149,7 +149,7 @@ describe("an import", () => {
   test("without secrets gives new ones, pauses what lacks them, and names them", async () => {
     const other = mover.file("bare");
     const command = `tenants import ${mover.file("bare.tar")}`;
-    const { set_again } = await mover.done(other, command);
+    const { set_again } = await mover.doneOffline(other, command);
     const [webhook, connector] = [await world.idOf("whk"), await world.idOf("con")];
     expect(set_again).toEqual(
       expect.arrayContaining([`agents/${world.agentId}`, `webhooks/${webhook}`, `connectors/${connector}`]),

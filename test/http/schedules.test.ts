@@ -26,6 +26,7 @@ async function signInAgain(): Promise<void> {
   orgAdmin = api(server, await signIn(server, user, tenant_slug));
 }
 
+// Long enough for a request or a few on a busy machine.
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 const YEARLY = { cron: "0 0 1 1 *", event: { type: "com.example.yearly" } };
 const create = async (by: Api, more: object = {}) =>
@@ -43,7 +44,7 @@ describe("a schedule", () => {
     const sender = await newAgent(server, admin);
     const receiver = await newAgent(server, admin);
     ok(await receiver.post(`/agents/${receiver.id}/interests`, { event_type: "com.once.*" }));
-    const at = ahead(1500);
+    const at = ahead(3000);
     const event = { type: "com.once.due", subject: "report/1", data: { n: [1, null] }, comexampleext: "x" };
     const made = await create(sender, { name: "once", cron: undefined, at, event });
     expect(made).toMatchObject({
@@ -97,8 +98,8 @@ describe("a schedule", () => {
     expect(made).toMatchObject({ status: "paused", next_run_at: null });
     const resumed = ok(await orgAdmin.patch(`/schedules/${made.id}`, { paused: false }));
     expect(resumed).toMatchObject({ status: "active", next_run_at: made.at });
-    ok(await orgAdmin.patch(`/schedules/${made.id}`, { at: ahead(500), event: { type: "com.paused.x" } }));
-    expect(ok(await orgAdmin.patch(`/schedules/${made.id}`, { paused: true })).status).toBe("paused");
+    const meanwhile = { paused: true, at: ahead(3000), event: { type: "com.paused.x" } };
+    expect(ok(await orgAdmin.patch(`/schedules/${made.id}`, meanwhile)).status).toBe("paused");
     const over = ok(await orgAdmin.get(`/schedules/${made.id}`)).at;
     await settle(() => Date.now() > Date.parse(over) + 300);
     expect(await orgAdmin.patch(`/schedules/${made.id}`, { paused: false })).toMatchObject(
@@ -134,7 +135,7 @@ describe("a schedule", () => {
 
   test("of an inactive agent waits, and is made up for when it is active again", async () => {
     const sender = await newAgent(server, admin);
-    const made = await create(sender, { cron: undefined, at: ahead(800), event: { type: "com.held.x" } });
+    const made = await create(sender, { cron: undefined, at: ahead(3000), event: { type: "com.held.x" } });
     ok(await admin.patch(`/agents/${sender.id}/status`, { status: "inactive" }));
     const held = await settle(async () => {
       const now = ok(await orgAdmin.get(`/schedules/${made.id}`));
@@ -147,7 +148,7 @@ describe("a schedule", () => {
     expect(await published("com.held.x")).toEqual([]);
     ok(await admin.patch(`/agents/${sender.id}/status`, { status: "active" }));
     // A change is looked at without the pause between looks.
-    ok(await orgAdmin.patch(`/schedules/${made.id}`, { at: ahead(300) }));
+    ok(await orgAdmin.patch(`/schedules/${made.id}`, { at: ahead(2000) }));
     await settle(async () => (await published("com.held.x")).length === 1);
   });
 
@@ -159,7 +160,7 @@ describe("a schedule", () => {
         (
           await create(orgAdmin, {
             cron: undefined,
-            at: ahead(1200 + i * 500),
+            at: ahead(2000 + i * 500),
             event: { type: "com.killed.x" },
           })
         ).id,
@@ -218,7 +219,7 @@ test("who may the number of schedules of an owner is limited; ended ones do not 
   const [first] = await Promise.all(Array.from({ length: LIMIT }, () => create(one)));
   const full = refusal(422, "business_rule_violation", { rule: "schedule_limit" });
   expect(await one.post("/schedules", { name: "one more", ...YEARLY })).toMatchObject(full);
-  ok(await one.patch(`/schedules/${first.id}`, { at: ahead(200) }));
+  ok(await one.patch(`/schedules/${first.id}`, { at: ahead(2000) }));
   await settle(async () => ok(await one.get(`/schedules/${first.id}`)).status === "ended");
   await create(one);
   expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);

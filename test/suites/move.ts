@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { runProcess } from "../support/admin.ts";
+import { run, runProcess } from "../support/admin.ts";
 import { startAlone } from "../support/alone.ts";
 import { holdings } from "../support/holdings.ts";
 import { agentToken, api } from "../support/http.ts";
@@ -22,16 +22,20 @@ export async function makeMover() {
   const scratch = await mkdtemp(join(tmpdir(), "sensorium-move-"));
   const file = (name: string) => join(scratch, name);
   await writeFile(file("passphrase"), "correct horse battery\n");
-  const admin = (dataDir: string, command: string) => runProcess(dataDir, command, { OPERATOR_TOKEN });
+  const done = async ({ code, output, result }: Awaited<ReturnType<typeof run>>) => {
+    if (code !== 0) throw new Error(output);
+    return result;
+  };
+  /** Through a running server; without one the command opens the store itself, in a process. */
+  const admin = (dataDir: string, command: string) => run(dataDir, command, { OPERATOR_TOKEN });
+  const offline = (dataDir: string, command: string) => runProcess(dataDir, command, { OPERATOR_TOKEN });
   return {
     file,
     secret: `--passphrase-file ${file("passphrase")}`,
     admin,
-    async done(dataDir: string, command: string) {
-      const { code, output, result } = await admin(dataDir, command);
-      if (code !== 0) throw new Error(output);
-      return result;
-    },
+    offline,
+    done: async (dataDir: string, command: string) => done(await admin(dataDir, command)),
+    doneOffline: async (dataDir: string, command: string) => done(await offline(dataDir, command)),
     remove: () => rm(scratch, { recursive: true, force: true }),
   };
 }
@@ -124,9 +128,9 @@ export function moveSuite(where: string, other: Record<string, string>): void {
     test("is imported into a store without a server, and again without effect", async () => {
       const dataDir = mover.file("offline");
       const command = `tenants import ${mover.file("load.tar")} ${mover.secret}`;
-      const imported = await mover.done(dataDir, command);
+      const imported = await mover.doneOffline(dataDir, command);
       expect(imported).toMatchObject({ refused: 0, tenant: { id: world.tenant_id, status: "active" } });
-      expect(await mover.done(dataDir, command)).toEqual({
+      expect(await mover.doneOffline(dataDir, command)).toEqual({
         imported_already: true,
         export_id: imported.export_id,
         tenant: imported.tenant,
@@ -186,7 +190,9 @@ export function moveSuite(where: string, other: Record<string, string>): void {
       );
       const dataDir = mover.file("back");
       const command = `tenants import ${mover.file("back.tar")} ${mover.secret} --as returned`;
-      expect(await mover.done(dataDir, command)).toMatchObject({ refused: 0, tenant: { slug: "returned" } });
+      expect(await mover.doneOffline(dataDir, command)).toMatchObject({
+        ...{ refused: 0, tenant: { slug: "returned" } },
+      });
       const back = await startOn(dataDir, world, "returned");
       try {
         const returned = await worldOn(back, world, "returned");

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
+import { patience } from "./patience.ts";
 
-/** Less than the time limit of a test: a script that hangs is killed and its output reported. */
+/** Less than the time limit of a test, and as that longer on a busy machine: a script that hangs is killed and its output reported. */
 const LONGEST_MS = 50_000;
 
 interface ShellOptions {
@@ -23,7 +24,7 @@ export function shell(
     stdio: ["ignore", "pipe", "pipe"],
     // A separate process group, killed as one.
     detached: true,
-    timeout: longestMs,
+    timeout: longestMs * patience(),
   });
   child.once("exit", () => endGroup(child.pid as number));
   let output = "";

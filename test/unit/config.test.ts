@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { ConfigError, shortSecrets } from "../../config.ts";
+import { selectNames } from "../../lib/settings.ts";
 import { ALL_SETTINGS, readAllSettings } from "../../services/extensions.ts";
 
 const KEY = Buffer.alloc(32).toString("base64");
@@ -178,4 +179,16 @@ test("takes no service that Kubernetes tells a pod of for a misspelt setting", (
   expect(() => readAllSettings({ ...link, REDIS_MASTER_URL: "redis://10.0.0.7" })).toThrow(
     /^REDIS_MASTER_URL is not/,
   );
+});
+
+test.each<[string[], RegExp | string[]]>([
+  [[], ["gateway", "push"]],
+  [["push"], ["push"]],
+  [["-push"], ["gateway"]],
+  [["-teleport"], /^SERVICES contains "teleport": expected gateway, push\.$/],
+  [["gateway", "-push"], /^SERVICES mixes names /],
+])("SERVICES=%j selects them, or says what is wrong", (wanted, expected) => {
+  const select = () => selectNames("SERVICES", wanted, ["gateway", "push"]);
+  if (Array.isArray(expected)) expect(select()).toEqual(expected);
+  else expect(select).toThrow(expected);
 });

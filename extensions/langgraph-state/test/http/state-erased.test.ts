@@ -27,11 +27,11 @@ test("leaves nothing: values that were replaced, deleted or have expired, and st
   };
   const put = (key: string, body: object, headers = {}) =>
     alice.put(`/state/${tag}/${key}`, { metadata, ...body }, headers);
-  const soon = new Date(Date.now() + 5000).toISOString();
   texts.answer = marker();
   ok(await put("current", { value: long("current") }));
   ok(await put("replaced", { value: long("replaced") }));
-  ok(await put("expired", { value: long("expired"), expires_at: soon }));
+  const expires_at = new Date(Date.now() + 5000).toISOString();
+  ok(await put("expired", { value: long("expired"), expires_at }));
   const answered = { value: "x", metadata: { subject, note: texts.answer } };
   ok(await put("answered", answered, { "idempotency-key": marker() }));
   ok(await put("deleted", { value: long("deleted") }));
