@@ -15,15 +15,18 @@ const store = await ownStore();
 const deliveries = store.collection(DeliveryModel);
 await store.ready();
 const failures: unknown[] = [];
+/** A time that stands still, so that no lease lasts. */
+let still: number | null = null;
 const ready = new ReadyDeliveries(
   (front) => store.behind(DeliveryModel, front),
   (err) => failures.push(err),
-  store.now,
+  () => still ?? store.now(),
 );
 
 let made = 0;
 let agent_id: string;
 beforeEach(() => {
+  still = null;
   agent_id = `ag_${++made}`;
 });
 
@@ -70,6 +73,7 @@ async function stored(): Promise<[string, number][]> {
 }
 
 test("what is acknowledged soon is written once, with its attempt", async () => {
+  still = store.now();
   await insert(newRow(), newRow());
   const ids = await take(10);
   expect(await stored()).toEqual([
@@ -174,6 +178,20 @@ test("the highest priority comes first, then the oldest, however many there are"
   const rest: string[] = [];
   for (let some = await take(100); some.length; some = await take(100)) rest.push(...some);
   expect(rest).toEqual(low.slice(3));
+});
+
+test("who is about to take a delivery learns that it was acknowledged late, or taken away, meanwhile", async () => {
+  const [late = "", away = ""] = await insert(newRow(), newRow(), newRow());
+  const isStillReady = async (meanwhile: () => unknown) => {
+    const { mark } = await ready.first(tenant_id, agent_id, 3);
+    await meanwhile();
+    return ready.isReady(agent_id, mark);
+  };
+  expect(await isStillReady(() => {})).toBe(true);
+  expect(await isStillReady(() => acknowledge([late]))).toBe(false);
+  expect(await isStillReady(() => deliveries.delete(tenant_id, { _id: away, agent_id }))).toBe(false);
+  const [taken = ""] = await take(1);
+  expect(await isStillReady(() => acknowledge([taken]))).toBe(true);
 });
 
 test("a delivery that is acknowledged without being held is not handed out", async () => {

@@ -106,9 +106,8 @@ export class Claims {
     const limits = await this.#limitsOf(request);
     // Deliveries of an agent with limits hold slots, which are kept in the store.
     const memory = limits ? null : this.#deps.ready;
-    const { rows: ready, more } = memory
-      ? await memory.first(tenant_id, agent_id, limit)
-      : await this.#find(tenant_id, agent_id, limit);
+    const first = memory && (await memory.first(tenant_id, agent_id, limit));
+    const { rows: ready, more } = first ?? (await this.#find(tenant_id, agent_id, limit));
     if (ready.length === 0) return { deliveries: [], drained: true };
     // A delivery whose lease has ended is ready while it is being acknowledged.
     if (ready.some(({ _id }) => settling?.ids.has(_id))) {
@@ -121,6 +120,7 @@ export class Claims {
     if (limits) return this.#claimLimited(request, limits, chosen);
     const drained = !more && chosen.length === ready.length;
     const lease = await this.newLease(request);
+    if (first && !memory?.isReady(agent_id, first.mark)) return this.claim(request);
     // Sent in one event loop tick, in this order: one commit of the embedded store.
     void settling?.write();
     memory?.handOut(tenant_id, agent_id, chosen, lease);

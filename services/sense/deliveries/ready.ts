@@ -29,6 +29,8 @@ interface Known {
   read: ReadonlySet<string>;
   /** Whether the store has no others behind them. */
   complete: boolean;
+  /** Replaced when deliveries are no longer ready that were not handed out. */
+  mark: object;
   readonly handedOut: Map<string, HandedOut>;
   /** Number of writes under way, by delivery: a read may not see them yet. */
   readonly writing: Map<string, number>;
@@ -102,12 +104,17 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     await this.rows.deleteMany(tenant_id, { _id: { $in: ids } });
   }
 
-  /** Returns an agent's first ready deliveries, and whether there are others. */
+  /** Returns an agent's first ready deliveries, whether there are others, and the mark by which they are still ready. */
   async first(tenant_id: string, agent_id: string, limit: number) {
     const known = this.#of(tenant_id, agent_id);
     const rows = known.rows && (known.complete || known.rows.length >= limit) ? known.rows : null;
     const ready = rows ?? (await this.#read(known));
-    return { rows: ready.slice(0, limit), more: ready.length > limit || !known.complete };
+    return { rows: ready.slice(0, limit), more: ready.length > limit || !known.complete, mark: known.mark };
+  }
+
+  /** Whether what `first` returned is still ready: it may be acknowledged late, when its lease has ended. */
+  isReady(agent_id: string, mark: object): boolean {
+    return this.#agents.get(agent_id)?.mark === mark;
   }
 
   /** Leases deliveries that `first` returned, in memory. */
@@ -132,7 +139,10 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     const known = this.#agents.get(agent_id);
     if (!known) return write(this.rows, { ids: [...ids] });
     const others = ids.filter((id) => !known.handedOut.has(id));
-    if (others.length > 0) this.#remove(known, new Set(others));
+    if (others.length > 0) {
+      this.#remove(known, new Set(others));
+      known.mark = {};
+    }
     for (const id of ids) known.reading?.gone.add(id);
     const parts = takeHandedOut(known, ids);
     return this.#written(known, ids, async () => {
@@ -168,7 +178,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
   #of(tenant_id: string, agent_id: string): Known {
     const there = this.#agents.get(agent_id);
     const known = there ?? {
-      ...{ tenant_id, agent_id, rows: null, read: NONE, complete: false, reading: null },
+      ...{ tenant_id, agent_id, rows: null, read: NONE, complete: false, mark: {}, reading: null },
       ...{ handedOut: new Map(), writing: new Map() },
     };
     this.#agents.delete(agent_id);
@@ -241,6 +251,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     known.rows = null;
     known.read = NONE;
     known.complete = false;
+    known.mark = {};
   }
 
   #dropOthers(used: Known): void {
