@@ -1,6 +1,6 @@
 // The cost of matching an event with 100,000 interests, compared to none: `node --expose-gc bench/match.ts`.
 import { MatchIndex } from "../services/sense/interests/match-index.ts";
-import type { Subscription } from "../services/sense/interests/subscription.ts";
+import type { Subscription } from "../services/sense/interests/receiver.ts";
 
 const INTERESTS = 100_000;
 const ROUNDS = 5;

@@ -1,4 +1,4 @@
-import { BundledEmbedder } from "../connectors/embedders/bundled.ts";
+import { BundledEmbedder } from "../connectors/embedders/make.ts";
 import { startEmbedder, type TestEmbedder } from "../test/support/embedder.ts";
 import { settle } from "../test/support/settle.ts";
 import { residentMegabytes } from "./lib/load.ts";

@@ -9,8 +9,17 @@ import { isLoopback, readServerFile } from "../packages/client/cli/server-file.t
 import { readAllSettings } from "../services/extensions.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openOnline } from "./admin/online.ts";
-import { AdminError, type Identity, type Target } from "./admin/target.ts";
-import { COMMON, candidates, ownFlags, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
+import {
+  AdminError,
+  COMMON,
+  candidates,
+  type Identity,
+  ownFlags,
+  ownOptions,
+  refuseMore,
+  type Target,
+  type Typed,
+} from "./admin/typed.ts";
 
 /**
  * The operator's command line: uses the server if it runs, and otherwise its store.

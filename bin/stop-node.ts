@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import type { FinishedCalls } from "../lib/broker/finished-calls.ts";
+import type { FinishedCalls } from "../lib/broker/between-nodes.ts";
 import type { HttpServer } from "../services/edge/gateway/server.ts";
 import type { Runtime } from "../services/runtime.ts";
 

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { FAULTS, isFault } from "../lib/contract/faults.ts";
 
 /**
@@ -64,4 +65,24 @@ export function isSystemic(err: unknown): boolean {
   if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";
   const { retryable, code } = err as { retryable?: boolean; code?: unknown };
   return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
+}
+
+const FIRST_MS = 100;
+const LONGEST_MS = 2000;
+
+/** Repeats a step until the store, or what else it needs, is neither away nor busy. Reports each failure. */
+export async function untilAvailable<T>(
+  step: () => Promise<T>,
+  report: (err: Error) => void,
+  isPassing: (err: unknown) => boolean = isStoreLost,
+): Promise<T> {
+  for (let pause = FIRST_MS; ; pause = Math.min(pause * 2, LONGEST_MS)) {
+    try {
+      return await step();
+    } catch (err) {
+      if (!isPassing(err)) throw err;
+      report(err as Error);
+    }
+    await setTimeout(pause);
+  }
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { BundledEmbedder } from "../../connectors/embedders/bundled.ts";
+import { BundledEmbedder } from "../../connectors/embedders/make.ts";
 import { ToolsUnavailable } from "../../test/support/chart-tools.ts";
 import { startEmbedder } from "../../test/support/embedder.ts";
 import { getPython, pythonOf, requirementsIn } from "../../test/support/python.ts";

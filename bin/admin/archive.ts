@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Header } from "tar";
 import { syncDirectory } from "../../lib/files.ts";
-import { AdminError } from "./target.ts";
+import { AdminError } from "./typed.ts";
 
 /** A tar consists of blocks; two empty ones end it. */
 const BLOCK = 512;

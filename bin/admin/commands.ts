@@ -27,8 +27,7 @@ import {
   updateConnector,
 } from "../../services/sense/connectors/connectors.contract.ts";
 import { MOVE_COMMANDS } from "./move.ts";
-import { AdminError, type Target } from "./target.ts";
-import { all, type Command, option, type Typed, tenantOf, word } from "./typed.ts";
+import { AdminError, all, type Command, option, type Target, type Typed, tenantOf, word } from "./typed.ts";
 
 /**
  * Commands on connectors, which a file describes: a broker's address contains a password that must not be on a command

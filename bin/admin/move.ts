@@ -12,8 +12,7 @@ import {
   importTenantRows,
 } from "../../services/identity/tenants/moving.contract.ts";
 import { ArchiveWriter, type Entry, readArchive } from "./archive.ts";
-import { AdminError, type Target } from "./target.ts";
-import { type Command, option, type Typed, tenantOf, word } from "./typed.ts";
+import { AdminError, type Command, option, type Target, type Typed, tenantOf, word } from "./typed.ts";
 
 /** Layout of the file. Newer ones are refused. */
 const FORMAT = 1;

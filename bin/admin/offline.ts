@@ -29,7 +29,7 @@ import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore, StoreError } from "../../storage/connection.ts";
 import { Traffic } from "../../storage/traffic/traffic.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
-import { AdminError, type Target } from "./target.ts";
+import { AdminError, type Target } from "./typed.ts";
 
 /** Stores connectors but consumes no messages: the process is short-lived. */
 const idleConnectors: ServiceFactory = (runtime) => ({ ...connectorsService(runtime), events: {} });

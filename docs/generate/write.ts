@@ -5,7 +5,7 @@
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/llms.ts";
+import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/docs.ts";
 import { CHART, chartFiles } from "./chart.ts";
 import { DEPLOY, monitoringFiles } from "./monitoring/files.ts";
 import { referencePages, sendersFile } from "./pages.ts";

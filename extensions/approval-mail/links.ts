@@ -8,8 +8,7 @@ import type { UserState } from "../../services/identity/users/users.contract.ts"
 import type { CallOf } from "../../services/runtime.ts";
 import type { ApprovalDoc } from "../../services/work/approvals/approvals.model.ts";
 import { requireFitting } from "../../services/work/approvals/approvals.ts";
-import { parseAsked } from "../../services/work/approvals/asked.ts";
-import { peopleOf } from "../../services/work/approvals/assignees.ts";
+import { parseAsked, peopleOf } from "../../services/work/approvals/assignees.ts";
 import type { Settling } from "../../services/work/approvals/channel.ts";
 import type * as contract from "./links.contract.ts";
 

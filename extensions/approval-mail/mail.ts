@@ -6,8 +6,7 @@ import type { TenantState } from "../../services/identity/tenants/tenants.contra
 import type { UserState } from "../../services/identity/users/users.contract.ts";
 import { action } from "../../services/runtime.ts";
 import type { ApprovalDoc } from "../../services/work/approvals/approvals.model.ts";
-import { parseAsked } from "../../services/work/approvals/asked.ts";
-import { peopleOf } from "../../services/work/approvals/assignees.ts";
+import { parseAsked, peopleOf } from "../../services/work/approvals/assignees.ts";
 import type { ApprovalChannel, Question } from "../../services/work/approvals/channel.ts";
 import * as contract from "./links.contract.ts";
 import type { Links } from "./links.ts";

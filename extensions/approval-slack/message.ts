@@ -1,6 +1,6 @@
 import { grouped } from "../../lib/text/budget.ts";
 import type { ApprovalDoc } from "../../services/work/approvals/approvals.model.ts";
-import { parseAsked } from "../../services/work/approvals/asked.ts";
+import { parseAsked } from "../../services/work/approvals/assignees.ts";
 import { escaped, splitText, toMrkdwn } from "./markdown.ts";
 
 /** A message of Slack's Block Kit. */

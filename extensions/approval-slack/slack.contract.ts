@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { nullable, operation, optional } from "../../lib/contract/contract.ts";
 import { SECRET, Timestamp } from "../../lib/contract/schema.ts";
-import { delivery } from "../../services/sense/ingest/receive.contract.ts";
+import { delivery } from "../../services/sense/ingest/ingest.contract.ts";
 import { Assignees } from "../../services/work/approvals/approvals.contract.ts";
 
 const admin = { by: "org_admin", scope: "admin" } as const;

@@ -12,8 +12,7 @@ import type { TenantState } from "../../services/identity/tenants/tenants.contra
 import { action, type CallOf, type Runtime } from "../../services/runtime.ts";
 import { ADMINS } from "../../services/work/approvals/approvals.contract.ts";
 import { settledAlready } from "../../services/work/approvals/approvals.ts";
-import { parseAsked } from "../../services/work/approvals/asked.ts";
-import { requireAssignees } from "../../services/work/approvals/assignees.ts";
+import { parseAsked, requireAssignees } from "../../services/work/approvals/assignees.ts";
 import type { ApprovalChannel, Question, Settling } from "../../services/work/approvals/channel.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { closedMessage, noteMessage, questionMessage, type SlackMessage } from "./message.ts";

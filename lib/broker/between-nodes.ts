@@ -1,4 +1,5 @@
-import moleculer, { type BrokerOptions, type Errors, type Middleware, type ServiceBroker } from "moleculer";
+import type { BrokerOptions, Context, Errors, Middleware, ServiceBroker } from "moleculer";
+import moleculer from "moleculer";
 
 /** Options for failing calls between nodes. */
 type FailurePolicy = Pick<
@@ -79,4 +80,69 @@ export function moleculerMiddlewares(): (string | Middleware)[] {
   return ServiceBroker.INTERNAL_MIDDLEWARES.filter((name) => name !== "CircuitBreaker").flatMap((name) =>
     name === "Timeout" ? [name, breaker as unknown as Middleware] : [name],
   );
+}
+
+interface ListedAction {
+  name: string;
+  endpoints?: { nodeID: string; available: boolean }[];
+}
+
+/** Returns the nodes that currently offer an action. */
+export function listNodes(broker: ServiceBroker, action: string): string[] {
+  const listed = broker.registry.actions.list({ withEndpoints: true }) as unknown as ListedAction[];
+  const endpoints = listed.find(({ name }) => name === action)?.endpoints ?? [];
+  return endpoints.filter(({ available }) => available).map(({ nodeID }) => nodeID);
+}
+
+/** Calls an action on each node that offers it. Rejects if one of them fails. */
+export function onEveryNode<T>(broker: ServiceBroker, action: string, params: object): Promise<T[]> {
+  const nodes = listNodes(broker, action);
+  return Promise.all(nodes.map((nodeID) => broker.call<T, object>(action, params, { nodeID })));
+}
+
+type Handler = (ctx: Context) => Promise<unknown>;
+
+/** Counts the calls that this node has carried out: a stop looks whether it makes progress. */
+export class FinishedCalls {
+  count = 0;
+
+  readonly middleware: Middleware = {
+    name: "FinishedCalls",
+    // Not `finally`, which costs each call two promises more.
+    localAction: (next: Handler) => (ctx: Context) =>
+      next(ctx).then(
+        (answer) => {
+          this.count++;
+          return answer;
+        },
+        (err) => {
+          this.count++;
+          throw err;
+        },
+      ),
+  };
+}
+
+/** Characters that one message between nodes takes of rows; each may be some bytes (see `max_payload` of NATS). */
+const MESSAGE_CHARACTERS = 2_500_000;
+/** Bytes of events in one answer, or in one message between nodes. */
+export const MESSAGE_BYTES = 4 * 1_048_576;
+
+/** Returns the first of the rows whose sizes add up to no more than `most`; the very first always. */
+export function upToSize<T>(rows: T[], sizeOf: (row: T) => number, most = MESSAGE_CHARACTERS): T[] {
+  let size = 0;
+  const over = rows.findIndex((row) => {
+    size += sizeOf(row);
+    return size > most;
+  });
+  return over < 0 ? rows : rows.slice(0, Math.max(over, 1));
+}
+
+/** Yields all rows in pages of that size. */
+export function* pagesBySize<T>(rows: T[], sizeOf: (row: T) => number, most: number): Generator<T[]> {
+  for (let rest = rows; rest.length > 0; ) {
+    const page = upToSize(rest, sizeOf, most);
+    yield page;
+    rest = rest.slice(page.length);
+  }
 }

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Document } from "mongodb";
 import { EntryModel } from "../../services/remember/search/search.model.ts";
+import { AtlasIndexes } from "../../storage/search/atlas/atlas-index.ts";
 import { packVector } from "../../storage/search/atlas/candidates.ts";
 import { buildConditions } from "../../storage/search/atlas/conditions.ts";
-import { AtlasIndexes } from "../../storage/search/atlas/indexes.ts";
 import { textPipeline, vectorPipeline, wordsOf } from "../../storage/search/atlas/pipelines.ts";
 import { query, TENANT, vector } from "../suites/search/samples.ts";
 import { startChild } from "../support/child.ts";

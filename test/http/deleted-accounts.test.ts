@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
+import { MemoryErasureModel } from "../../services/remember/memories/memories.model.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { agentIn, makeCast, memory, remember } from "../support/memories.ts";

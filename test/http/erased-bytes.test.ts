@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "@jest/globals";
-import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
+import { MemoryErasureModel } from "../../services/remember/memories/memories.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, ingest, textFile } from "../support/documents.ts";

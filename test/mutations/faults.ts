@@ -259,7 +259,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "OAuth redirects to http sites",
-    "services/identity/oauth/redirects.ts",
+    "services/identity/oauth/clients.ts",
     'if (protocol === "http:") return LOOPBACK.has(hostname);',
     'if (protocol === "http:") return true;',
     "unit/oauth",
@@ -486,7 +486,7 @@ const ALL: Fault[] = [
   // Erasure, retention, export and import.
   fault(
     "a receipt counts the chunks of the last document only",
-    "services/remember/documents/erase.ts",
+    "services/remember/documents/documents.ts",
     "erased.chunks += await",
     "erased.chunks = await",
     "http/memory-erasure",
@@ -507,7 +507,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "a deleted document keeps its file",
-    "services/remember/documents/erase.ts",
+    "services/remember/documents/documents.ts",
     'filename: "", hash: "",',
     'filename: "",',
     "http/erasers",
@@ -629,7 +629,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "a breaker gives up too early",
-    "services/sense/push/breaker.ts",
+    "services/sense/push/push-worker.ts",
     "now - opened_at >= PARKED_MS",
     "now - opened_at >= PARKED_MS / 2",
     "unit/push-worker",
@@ -637,7 +637,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "probes come without end",
-    "services/sense/push/breaker.ts",
+    "services/sense/push/push-worker.ts",
     "FIRST_PROBE_MS * 2 ** probes",
     "FIRST_PROBE_MS",
     "unit/push-worker",
@@ -803,7 +803,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "a schedule keeps its former time zone",
-    "services/sense/schedules/schedules.ts",
+    "services/sense/schedules/schedules.service.ts",
     "time_zone: changed.time_zone, next_at",
     "time_zone: row.time_zone, next_at",
     "http/schedules",
@@ -1296,7 +1296,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "an imported row may name another tenant's",
-    "services/identity/tenants/foreign-ids.ts",
+    "services/identity/tenants/portable-rows.ts",
     "tenant_id: { $ne: tenant_id }",
     "tenant_id",
     "http/import-rows",

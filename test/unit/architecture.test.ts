@@ -222,7 +222,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/remember/search/catch-up.ts": "notes of what was erased while a node was away",
   "services/identity/rotation/secret-keys.ts": "secrets that a former key has encrypted",
   "services/identity/tenants/first-start.ts": "whether there is any tenant",
-  "services/identity/tenants/foreign-ids.ts": "whether imported rows name those of other tenants",
+  "services/identity/tenants/portable-rows.ts": "whether imported rows name those of other tenants",
   "services/identity/tenants/founding.ts": "whether a slug is taken",
   "services/identity/tenants/tenants.service.ts": "a tenant by slug; tenants of verified tokens",
   "services/identity/tenants/tenants.ts": "the operator's list; sweep of tenants to erase",

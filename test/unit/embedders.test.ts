@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { BundledEmbedder } from "../../connectors/embedders/bundled.ts";
 import { Tokenizer } from "../../connectors/embedders/encoder/tokenizer.ts";
-import { makeEmbedder } from "../../connectors/embedders/make.ts";
+import { BundledEmbedder, makeEmbedder } from "../../connectors/embedders/make.ts";
 import { OpenAiEmbedder } from "../../connectors/embedders/openai.ts";
 import { averageOf, splitText } from "../../connectors/embedders/queued.ts";
 import { atEnd } from "../support/own-folder.ts";

@@ -6,9 +6,10 @@ import {
   kernelIn,
   MOST_WEIGHT,
   ROW_SCALE_BYTES,
+  readTensors,
   type Spelling,
+  type Tensor,
 } from "../../connectors/embedders/encoder/kernel.ts";
-import { readTensors, type Tensor } from "../../connectors/embedders/encoder/tensors.ts";
 
 const SPELLINGS = Object.keys(KERNELS) as Spelling[];
 const MOST_VALUE = 127;

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
+import type { Subscription } from "../../services/sense/interests/receiver.ts";
 import { gatherInSteps, type Reasons } from "../../services/sense/interests/routing-table.ts";
-import type { Subscription } from "../../services/sense/interests/subscription.ts";
 
 const interest = (id: string, agent_id: string, priority: number): Subscription => ({
   ...{ id, kind: "interest", agent_id, glob: "*", priority },

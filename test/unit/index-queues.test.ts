@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { newIndexQueue, searching, writing } from "../../services/remember/search/search-node.ts";
+import { newIndexQueue, searching, writing } from "../../services/remember/search/search.service.ts";
 import { LocalIndex } from "../../storage/search/local-index.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
 import { atEnd, ownFolder } from "../support/own-folder.ts";

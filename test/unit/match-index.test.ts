@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 import { compileGlob } from "../../lib/filter/glob.ts";
 import { MatchIndex } from "../../services/sense/interests/match-index.ts";
-import type { Subscription } from "../../services/sense/interests/subscription.ts";
+import type { Subscription } from "../../services/sense/interests/receiver.ts";
 
 let made = 0;
 const interest = (glob: string, filter?: string): Subscription => {

@@ -5,8 +5,8 @@ import { pathsOfAliases } from "../../lib/contract/contract.ts";
 import type { JsonSchema } from "../../lib/contract/json-schema.ts";
 import { operations } from "../../services/contracts.ts";
 import { understood } from "../../services/edge/mcp/arguments.ts";
-import { prune, selectKept } from "../../services/edge/mcp/prune.ts";
 import { toRequest } from "../../services/edge/mcp/request.ts";
+import { prune, selectKept } from "../../services/edge/mcp/results.ts";
 import { valueSchema, withoutNulls } from "../../services/edge/mcp/schemas.ts";
 import { choose, makeTools, type OperationTool, PRESETS } from "../../services/edge/mcp/tools.ts";
 

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { canonicalTags, tagsOfQuery } from "../../lib/contract/tags.ts";
-import { type CiteDoc, CiteModel } from "../../services/remember/memories/cites.model.ts";
 import { newSettlement } from "../../services/remember/memories/cites.ts";
-import type { MemoryDoc } from "../../services/remember/memories/memories.model.ts";
+import { type CiteDoc, CiteModel, type MemoryDoc } from "../../services/remember/memories/memories.model.ts";
 import { newFinishing, newPurge } from "../../services/remember/memories/memories.service.ts";
 import { Memories } from "../../services/remember/memories/memories.ts";
 import { type NewMemory, newMemory } from "../../services/remember/memories/new-memory.ts";

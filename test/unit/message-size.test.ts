@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { pagesBySize, upToSize } from "../../lib/broker/message-size.ts";
+import { pagesBySize, upToSize } from "../../lib/broker/between-nodes.ts";
 
 const pages = (...sizes: number[]) => [...pagesBySize(sizes, (size) => size, 10)];
 

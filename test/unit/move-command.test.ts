@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from "@jest/globals";
 import { ArchiveWriter, readArchive } from "../../bin/admin/archive.ts";
 import { MOVE_COMMANDS } from "../../bin/admin/move.ts";
 import { openOnline } from "../../bin/admin/online.ts";
-import type { Target } from "../../bin/admin/target.ts";
+import type { Target } from "../../bin/admin/typed.ts";
 import { exportTenantContent, importTenantRows } from "../../services/identity/tenants/moving.contract.ts";
 import { updateTenant } from "../../services/identity/tenants/tenants.contract.ts";
 import { ownFolder } from "../support/own-folder.ts";

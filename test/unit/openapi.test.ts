@@ -9,7 +9,7 @@ import { openApiDocument } from "../../docs/generate/openapi/openapi.ts";
 import { type Operation, operation } from "../../lib/contract/contract.ts";
 import { FAULTS, type FaultCode } from "../../lib/contract/faults.ts";
 import { operations } from "../../services/contracts.ts";
-import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/llms.ts";
+import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/docs.ts";
 import { ACCESS } from "../support/access-table.ts";
 import { ofKits } from "../support/kits.ts";
 

@@ -6,8 +6,7 @@ import { PushSender, signingKeys } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/outgoing.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
-import type { OpenBreaker } from "../../services/sense/push/breaker.ts";
-import { PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";
+import { type OpenBreaker, PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
 

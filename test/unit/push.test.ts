@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { outcomeOf, retryAfter } from "../../connectors/push-sender.ts";
-import { opened, parkedTooLong } from "../../services/sense/push/breaker.ts";
+import { opened, parkedTooLong } from "../../services/sense/push/push-worker.ts";
 
 const PARKED_MS = 24 * 3_600_000;
 

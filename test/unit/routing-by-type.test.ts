@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
+import type { Subscription } from "../../services/sense/interests/receiver.ts";
 import { RoutingTable } from "../../services/sense/interests/routing-table.ts";
-import type { Subscription } from "../../services/sense/interests/subscription.ts";
 
 const TYPE = "com.example.order.created";
 const event = (data: object = {}) =>

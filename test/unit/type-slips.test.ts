@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { malformed, neighbourSeen } from "../../lib/filter/type-slips.ts";
+import { malformed, neighbourSeen } from "../../lib/filter/names.ts";
 
 test.each([
   ["com..order", "com.order"],

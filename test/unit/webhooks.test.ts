@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { asFirst, FirstIds, type Signed } from "../../services/sense/ingest/delivery-id.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
-import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
 import { readPayload } from "../../services/sense/ingest/payload.ts";
+import { WebhookLimits } from "../../services/sense/ingest/receive.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
 import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 

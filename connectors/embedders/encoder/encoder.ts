@@ -6,8 +6,8 @@ import {
   PANEL,
   PANEL_SCALES_BYTES,
   ROW_SCALE_BYTES,
+  type Tensor,
 } from "./kernel.ts";
-import type { Tensor } from "./tensors.ts";
 
 /** Only this many pieces of a text count. */
 const MOST_PIECES = 128;

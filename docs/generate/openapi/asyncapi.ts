@@ -9,9 +9,9 @@ import { MemoryChange, MemoryCitation } from "../../../services/remember/memorie
 import { DeadLetterNotice } from "../../../services/sense/deliveries/dead-letters.contract.ts";
 import { DeliveryEvent, streamDeliveries } from "../../../services/sense/deliveries/deliveries.contract.ts";
 import { CloudEvent, publishEvent } from "../../../services/sense/events/events.contract.ts";
-import { receiveWebhook, receiveWebhookFromSource } from "../../../services/sense/ingest/receive.contract.ts";
+import { receiveWebhook, receiveWebhookFromSource } from "../../../services/sense/ingest/ingest.contract.ts";
 import { ApprovalChange } from "../../../services/work/approvals/approvals.contract.ts";
-import { RunChange } from "../../../services/work/runs/events.contract.ts";
+import { RunChange } from "../../../services/work/runs/runs.contract.ts";
 import { COMPONENTS, INFO } from "./components.ts";
 import { Components, exampleOf } from "./schemas.ts";
 import { PUSH, PUSH_HEADERS } from "./webhooks.ts";

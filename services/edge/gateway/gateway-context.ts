@@ -9,7 +9,7 @@ import { newId } from "../../../lib/ids.ts";
 import { requestShare } from "../../../lib/queue/fair-queue.ts";
 import { RateWindows } from "../../../observability/rate-windows.ts";
 import { tallyUse } from "../../../storage/traffic/tally.ts";
-import type { AuthChange } from "../../identity/tenants/auth-change.ts";
+import type { AuthChange } from "../../identity/tenants/routing-change.ts";
 import type { Runtime } from "../../runtime.ts";
 import { authorizationOf, requireAccess, requireOwnPage } from "./access/access.ts";
 import type { Asked } from "./access/challenge.ts";

@@ -16,7 +16,7 @@ import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { exposition } from "../../../observability/metrics.ts";
 import { operations } from "../../contracts.ts";
 import { INSTALLED, RUNNING } from "../../extensions.ts";
-import type { AuthChange } from "../../identity/tenants/auth-change.ts";
+import type { AuthChange } from "../../identity/tenants/routing-change.ts";
 import { idempotent, type Runtime, type ServiceFactory, unchecked } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
 import { CallerCache } from "./access/access.ts";
@@ -35,8 +35,7 @@ import {
 } from "./gateway-context.ts";
 import type { GatewayRequest, Host, HttpExchange, StreamHandler, StreamService } from "./http-exchange.ts";
 import { consoleFiles } from "./pages/console.ts";
-import { docsFiles, docsPage } from "./pages/docs.ts";
-import { LLMS_TEXT } from "./pages/llms.ts";
+import { docsFiles, docsPage, LLMS_TEXT } from "./pages/docs.ts";
 import { Router, VERSION_PREFIX } from "./router.ts";
 import { HttpServer } from "./server.ts";
 import { streamEvents } from "./streams/events.ts";

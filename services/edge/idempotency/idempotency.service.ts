@@ -1,4 +1,4 @@
-import { onEveryNode } from "../../../lib/broker/every-node.ts";
+import { onEveryNode } from "../../../lib/broker/between-nodes.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { EraseContent } from "../../erasers.ts";

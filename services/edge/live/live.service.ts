@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
-import { listNodes } from "../../../lib/broker/every-node.ts";
+import { listNodes } from "../../../lib/broker/between-nodes.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";

@@ -8,7 +8,7 @@ import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import { RUNNING } from "../../extensions.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
-import { type Kept, selectKept } from "./prune.ts";
+import { type Kept, selectKept } from "./results.ts";
 import { brief, inputSchema, valueSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */

@@ -1,5 +1,5 @@
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { announceAuthChange } from "../tenants/auth-change.ts";
+import { announceAuthChange } from "../tenants/routing-change.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
 import { Agents, type CallableQuery, newAgent, type PushTargetQuery, toState } from "./agents.ts";

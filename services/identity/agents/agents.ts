@@ -17,12 +17,10 @@ import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { announceAuthChange } from "../tenants/auth-change.ts";
-import { changeRouting } from "../tenants/routing-change.ts";
+import { announceAuthChange, changeRouting } from "../tenants/routing-change.ts";
 import type * as contract from "./agents.contract.ts";
-import { Agent, type AgentState, type DeliveryMode } from "./agents.contract.ts";
+import { Agent, type AgentState, type DeliveryHealth, type DeliveryMode } from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
-import type { DeliveryHealth } from "./delivery-health.contract.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "./signing-secrets.ts";
 
 /** Selects the agents to push to, across tenants: a page by id, or the named one, if it is to be pushed to. */

@@ -8,8 +8,8 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
 import { ownAgent } from "./agent-access.ts";
+import { deleteSession, listSessions, Session, sendSessionHeartbeat } from "./devices.contract.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
-import { deleteSession, listSessions, Session, sendSessionHeartbeat } from "./sessions.contract.ts";
 
 const IDLE_AFTER_MS = 24 * 60 * 60_000;
 const HEARTBEAT_MS = 60_000;

@@ -5,7 +5,7 @@ import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newId } from "../../../lib/ids.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { requireAgent } from "../agents/find-agent.ts";
-import { announceAuthChange } from "../tenants/auth-change.ts";
+import { announceAuthChange } from "../tenants/routing-change.ts";
 import { standing } from "./approval.ts";
 import { createKey, type KeyState, ListedKey, listKeys, revokeKey, updateKey } from "./keys.contract.ts";
 import { type KeyDoc, KeyModel } from "./keys.model.ts";

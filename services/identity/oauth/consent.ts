@@ -6,14 +6,13 @@ import { account } from "../../../middlewares/audit.ts";
 import type { CallOf } from "../../runtime.ts";
 import { ownAgent } from "../devices/agent-access.ts";
 import { approvalBy } from "../keys/approval.ts";
-import { type Client, type Clients, requireGrant } from "./clients.ts";
-import type * as contract from "./consent.contract.ts";
+import { type Client, type Clients, classify, isRegistered, placeOf, requireGrant } from "./clients.ts";
 import type { DeviceRequests } from "./device-requests.ts";
 import type { Grants } from "./grants.ts";
+import type * as contract from "./oauth.contract.ts";
 import { DEVICE_GRANT, OFFERED_SCOPES } from "./oauth.contract.ts";
 import type { DeviceDoc } from "./oauth.model.ts";
 import type { OAuthError } from "./oauth-fault.ts";
-import { classify, isRegistered, placeOf } from "./redirects.ts";
 import { resolveResource } from "./resources.ts";
 
 type Asking = CallOf<typeof contract.readOauthRequest> | CallOf<typeof contract.decideOauthRequest>;

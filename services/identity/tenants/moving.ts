@@ -7,9 +7,16 @@ import { ERASURES, tenantErasure } from "../../../storage/search/protocol.ts";
 import { DUPLICATE_KEY, nullIfTaken, refusedRows } from "../../../storage/write-errors.ts";
 import { MODELS } from "../../models.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { findForeign } from "./foreign-ids.ts";
 import type * as contract from "./moving.contract.ts";
-import { admit, exportRow, MOVED, type MovedModel, readRows, toImport } from "./portable-rows.ts";
+import {
+  admit,
+  exportRow,
+  findForeign,
+  MOVED,
+  type MovedModel,
+  readRows,
+  toImport,
+} from "./portable-rows.ts";
 import { changeRouting } from "./routing-change.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 import { announce } from "./tenants.ts";

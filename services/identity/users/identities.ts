@@ -4,7 +4,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
-import { announceAuthChange } from "../tenants/auth-change.ts";
+import { announceAuthChange } from "../tenants/routing-change.ts";
 import type { Role, UserState } from "./users.contract.ts";
 import type { LinkedIdentity, UserDoc } from "./users.model.ts";
 import { toState, type Users } from "./users.ts";

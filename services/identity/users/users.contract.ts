@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
-import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
+import { Deleted, SharedMemories } from "../tenants/tenants.contract.ts";
 
 export const ROLES = ["admin", "member"] as const;
 export type Role = (typeof ROLES)[number];

@@ -17,17 +17,17 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { unlessTaken } from "../../../storage/writes.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { announceAuthChange } from "../tenants/auth-change.ts";
+import { announceAuthChange } from "../tenants/routing-change.ts";
 import { isInForce } from "./totp.ts";
-import type {
-  createUser,
-  deleteUser,
-  listUsers,
-  SignInWay,
-  UserState,
-  updateUser,
+import {
+  type createUser,
+  type deleteUser,
+  type listUsers,
+  type SignInWay,
+  User,
+  type UserState,
+  type updateUser,
 } from "./users.contract.ts";
-import { User } from "./users.contract.ts";
 import type { UserDoc } from "./users.model.ts";
 
 type NewUser = Pick<UserDoc, "_id" | "tenant_id" | "email"> &

@@ -1,14 +1,23 @@
-import type { ServiceBroker } from "moleculer";
-import { listNodes as nodesOffering } from "../../../lib/broker/every-node.ts";
+import type { Context, ServiceBroker } from "moleculer";
+import { listNodes as nodesOffering } from "../../../lib/broker/between-nodes.ts";
+import { unavailable } from "../../../lib/contract/faults.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import type { ModesState } from "../../../observability/modes.ts";
+import { noteAnyWrites, noteWrite, onWrite, setComplete } from "../../../storage/activity.ts";
+import { raiseFormat, readFormat, unknownFormat } from "../../../storage/format.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
-import { action, type CallOf, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { Formats } from "./format.ts";
+import {
+  action,
+  type CallOf,
+  event,
+  idempotent,
+  internal,
+  type Runtime,
+  type ServiceFactory,
+} from "../../runtime.ts";
 import * as contract from "./nodes.contract.ts";
 import { InstallationModel } from "./nodes.model.ts";
 import { findProblems, reportNode } from "./report.ts";
-import { reportWrites, WRITES_OF_OTHERS } from "./writes.ts";
 
 const ROW = { _id: "modes", tenant_id: INSTALLATION };
 /** How soon a node follows that missed a change. */
@@ -133,4 +142,122 @@ function othersThan(broker: ServiceBroker, asked: { node: string }[]): string[] 
   const known = new Set(asked.map(({ node }) => node));
   const all = (broker.registry.nodes.toArray() as { id: string }[]).map(({ id }) => id);
   return all.filter((id) => !known.has(id));
+}
+
+const EVENT = "records.written";
+/** Between two messages of a node; the first is sent at once. */
+const PAUSE_MS = 1000;
+
+interface Written {
+  collections: string[];
+  by: string;
+}
+
+/**
+ * Tells the other nodes which collections this one has written, so that the owners of background work look for it. A lost
+ * message delays that until their next look without being told (`mixins/quiet.ts`).
+ */
+function reportWrites(broker: ServiceBroker): () => void {
+  const written = new Set<string>();
+  let pause: NodeJS.Timeout | undefined;
+  const send = () => {
+    pause = undefined;
+    if (written.size === 0) return;
+    const message: Written = { collections: [...written], by: broker.nodeID };
+    written.clear();
+    pause = setTimeout(send, PAUSE_MS).unref();
+    broker.broadcast(EVENT, message).catch(() => {});
+  };
+  const end = onWrite((collection) => {
+    written.add(collection);
+    if (pause === undefined) send();
+  });
+  return () => {
+    end();
+    clearTimeout(pause);
+  };
+}
+
+/** A node as Moleculer's registry lists it. */
+interface Listed {
+  services: { events?: Record<string, unknown> }[];
+}
+
+/** Nodes may have come that do not tell, or gone before they told everything. */
+function nodesChanged({ broker }: Context): void {
+  const nodes = broker.registry.getNodeList({ onlyAvailable: true, withServices: true }) as Listed[];
+  setComplete(nodes.every(({ services }) => services.some(({ events }) => events && EVENT in events)));
+  noteAnyWrites();
+}
+
+/** Messages of other nodes about their writes. */
+const WRITES_OF_OTHERS = {
+  [EVENT]: ({ params: { collections, by }, broker }: Context<Written>) => {
+    if (by !== broker.nodeID) for (const collection of collections) noteWrite(collection);
+  },
+  "$node.connected": nodesChanged,
+  "$node.disconnected": nodesChanged,
+  "$services.changed": nodesChanged,
+  // Messages sent while the connection was away are lost.
+  "$transporter.connected": event(noteAnyWrites),
+};
+
+const RETRY_AFTER_SECONDS = 60;
+
+interface RegistryNode {
+  id: string;
+  available: boolean;
+  /** The metadata that `moleculer.config.ts` announces; nothing in versions before formats. */
+  metadata?: { format?: number };
+}
+
+/**
+ * Lets rows of a new format be written when all nodes know it, and ends this node when it does not know those that are
+ * there. See docs/decisions/0074-formats.md.
+ */
+class Formats {
+  readonly #runtime: Pick<Runtime, "store" | "log">;
+  /** The highest format of the rows, as this node last read it. */
+  #written = 0;
+
+  constructor(runtime: Pick<Runtime, "store" | "log">) {
+    this.#runtime = runtime;
+  }
+
+  /** Reads the format of the rows. Ends this node, as an operator does, if it is not known here. */
+  async follow(): Promise<void> {
+    this.#written = await readFormat(this.#runtime.store.connection);
+    const reason = unknownFormat(this.#written);
+    if (reason === null) return;
+    this.#runtime.log.fatal(reason);
+    process.kill(process.pid, "SIGINT");
+  }
+
+  /**
+   * Allows what writes rows of a format.
+   *
+   * @param what a field or an operation, for the caller
+   * @throws Fault service_unavailable while a node does not know the format
+   */
+  async require(broker: ServiceBroker, { format, what }: { format: number; what: string }): Promise<void> {
+    requireAll(broker, format, what);
+    if (format <= this.#written) return;
+    await raiseFormat(this.#runtime.store.connection, format);
+    this.#written = format;
+    // A node that joined meanwhile reads it now, or is seen here.
+    await broker.broadcast("nodes.format_raised");
+    requireAll(broker, format, what);
+  }
+}
+
+function requireAll(broker: ServiceBroker, format: number, what: string): void {
+  const nodes = broker.registry.nodes.toArray() as RegistryNode[];
+  const older = nodes.filter(({ available, metadata }) => available && (metadata?.format ?? 0) < format);
+  if (older.length === 0) return;
+  const names = older.map(({ id }) => id).join(", ");
+  throw unavailable(
+    `${what} cannot be used yet: nodes of an earlier version do not know it (${names}). Retry when the upgrade is finished.`,
+    RETRY_AFTER_SECONDS,
+    { nodes: older.map(({ id }) => id) },
+  );
 }

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { onEveryNode } from "../../../lib/broker/every-node.ts";
+import { onEveryNode } from "../../../lib/broker/between-nodes.ts";
 import { unavailable } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";

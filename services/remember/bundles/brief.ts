@@ -1,6 +1,6 @@
 import { withoutDataUris } from "../../../lib/text/data-uris.ts";
 import { quoteAsData } from "../../../lib/text/quoted.ts";
-import type { BundleCandidate } from "../memories/bundle-leg.ts";
+import type { BundleCandidate } from "../memories/for-bundle.ts";
 import type { BundleKind } from "./bundles.model.ts";
 
 /** A candidate with its position. */

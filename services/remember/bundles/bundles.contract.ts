@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { AnyText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Cursor } from "../../../lib/contract/cursor.ts";
+import { AnyText, Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { asOf } from "../memories/memories.contract.ts";
 
 /** Agent-scoped, like handoffs (spec: Bundles). */
@@ -33,7 +34,7 @@ const BundleItem = Type.Object({
   rank: Type.Integer({ minimum: 1, description: "1 is the best of all kinds." }),
 });
 
-export const Bundle = Type.Object(
+const Bundle = Type.Object(
   {
     id: Uuid("bundle"),
     query: nullable(Type.String()),
@@ -113,4 +114,49 @@ export const getBundleBrief = operation({
   answer: Type.String(),
   produces: ["text/markdown; charset=utf-8"],
   mcp: true,
+});
+
+/** Bundles stay the agent's: people only read them, and each read is audited. */
+const person = { access: { by: "user" }, audit: true } as const;
+
+const ListedBundle = Type.Object(
+  {
+    id: Uuid("bundle"),
+    query: nullable(Type.String({ description: "The beginning of the query." })),
+    item_count: Type.Integer({ minimum: 0 }),
+    degraded: Type.Boolean(),
+    created_at: Timestamp,
+  },
+  { title: "ListedBundle" },
+);
+
+export const listBundlesOfAgent = operation({
+  action: "bundles.list_of_agent",
+  route: "GET /agents/{agent_id}/bundles",
+  summary: "List an agent's bundles for people, newest first",
+  description: "For admins and the agent's owner; recorded in the audit log.",
+  ...person,
+  query: { limit: page.limit, cursor: Cursor },
+  answer: Type.Object({ bundles: Type.Array(ListedBundle), next_cursor: nullable(Type.String()) }),
+});
+
+export const getBundleOfAgent = operation({
+  action: "bundles.get_of_agent",
+  route: "GET /agents/{agent_id}/bundles/{id}",
+  summary: "Read an agent's bundle as a person",
+  description:
+    "For admins and the agent's owner; recorded in the audit log. Items that the caller cannot read have an empty " +
+    "title, and the brief, which quotes them, is then null.",
+  ...person,
+  path: { id: Uuid("bundle") },
+  answer: Type.Object(
+    {
+      ...Bundle.properties,
+      agent_id: Id("ag"),
+      rendered_brief: nullable(
+        Type.String({ description: "Markdown. Null if it quotes an item that the caller cannot read." }),
+      ),
+    },
+    { title: "BundleForPeople" },
+  ),
 });

@@ -12,10 +12,13 @@ import { type EraseContent, type EraseMemories, eraseRows } from "../../erasers.
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { deletedMemories, readableMemories } from "../memories/readable.ts";
-import { getBundleOfAgent, listBundlesOfAgent } from "./agent-bundles.contract.ts";
 import { type Placed, renderBrief } from "./brief.ts";
-import type { assembleBundle as operation } from "./bundles.contract.ts";
 import * as contract from "./bundles.contract.ts";
+import {
+  getBundleOfAgent,
+  listBundlesOfAgent,
+  type assembleBundle as operation,
+} from "./bundles.contract.ts";
 import { type BundleDoc, type BundleItem, BundleModel, present } from "./bundles.model.ts";
 import { gather, isSaid } from "./gather.ts";
 

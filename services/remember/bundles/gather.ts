@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import type { BundleCandidate, BundleLeg, BundleLegAnswer } from "../memories/bundle-leg.ts";
+import type { BundleCandidate, BundleLeg, BundleLegAnswer } from "../memories/for-bundle.ts";
 import type { Placed } from "./brief.ts";
 import type { assembleBundle } from "./bundles.contract.ts";
 import type { BundleKind } from "./bundles.model.ts";

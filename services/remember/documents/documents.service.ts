@@ -7,7 +7,7 @@ import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { SearchEntriesPage, SearchFind, SearchFound } from "../../../storage/search/entry.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
-import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { ownerAccess } from "../../identity/agents/find-agent.ts";
 import { action, type CallOf, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { changedAfter, toEntriesPage } from "../search/feed.ts";
 import { wantedLabels } from "./audience.ts";
@@ -25,8 +25,14 @@ import {
   SourceModel,
   toEntry,
 } from "./documents.model.ts";
-import { type Documents, findReadable, isReadable } from "./documents.ts";
-import { deleteDocument, type EraseSubject, eraseSubject } from "./erase.ts";
+import {
+  type Documents,
+  deleteDocument,
+  type EraseSubject,
+  eraseSubject,
+  findReadable,
+  isReadable,
+} from "./documents.ts";
 import { IN_WORK, Ingest } from "./ingest.ts";
 import { uploadDocument } from "./upload.ts";
 

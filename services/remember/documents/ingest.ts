@@ -13,8 +13,7 @@ import { type DocumentConverter, NotConvertible } from "./converter.ts";
 import type { DocumentChange } from "./documents.contract.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
-import type { DocumentReaders } from "./parsers/page.ts";
-import { isIncomplete } from "./parsers/page.ts";
+import { type DocumentReaders, isIncomplete } from "./parsers/page.ts";
 import { type Reading, type ReadRequest, readDocument } from "./reader.ts";
 
 /** Chunks per call to search: well below the NATS payload limit. */

@@ -6,7 +6,7 @@ import { writings } from "../../../lib/text/subject.ts";
 import { place } from "../../../mixins/queue.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
-import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { ownerAccess } from "../../identity/agents/find-agent.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
 import { folded, normaliseAudience, scopeOf } from "./audience.ts";
 import {

@@ -6,9 +6,8 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { Due } from "../../../mixins/due.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
-import type { CiteDoc } from "./cites.model.ts";
 import type { MemoryCitation } from "./events.contract.ts";
-import type { MemoryDoc } from "./memories.model.ts";
+import type { CiteDoc, MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 
 /** How long a citation counts. */

@@ -7,7 +7,7 @@ import { subjectsIn, withSubject } from "../../../lib/contract/subject.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
-import { callerAccess, sharingTeam } from "../../identity/agents/read-access.ts";
+import { callerAccess, sharingTeam } from "../../identity/agents/find-agent.ts";
 import { getMemory, newMemoryFields } from "./memories.contract.ts";
 import { type MemoryDoc, present, type StoredCitation } from "./memories.model.ts";
 import { type Memories, notActive } from "./memories.ts";

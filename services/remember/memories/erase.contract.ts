@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { REMOVAL } from "../../identity/tenants/removal.contract.ts";
+import { REMOVAL } from "../../identity/tenants/tenants.contract.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
-import { onEveryNode } from "../../../lib/broker/every-node.ts";
+import { onEveryNode } from "../../../lib/broker/between-nodes.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { Due } from "../../../mixins/due.ts";
@@ -20,9 +20,7 @@ import {
 } from "../../erasers.ts";
 import { scrub } from "../../platform/system/scrub.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { CiteDoc } from "./cites.model.ts";
-import type { MemoryErasureDoc } from "./erasures.model.ts";
-import type { MemoryDoc } from "./memories.model.ts";
+import type { CiteDoc, MemoryDoc, MemoryErasureDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 
 /** The target of an erasure: exactly one of these fields. */

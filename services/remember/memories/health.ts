@@ -3,7 +3,7 @@ import { type Access, visibleTo } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Where } from "../../../storage/query.ts";
-import { callerAccess } from "../../identity/agents/read-access.ts";
+import { callerAccess } from "../../identity/agents/find-agent.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 

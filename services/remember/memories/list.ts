@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { type Access, type MemoryScope, visibleTo } from "../../../lib/access/visibility.ts";
-import { upToSize } from "../../../lib/broker/message-size.ts";
+import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, type Order as OrderBy, toCursor } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
@@ -10,7 +10,7 @@ import { containing, literal } from "../../../lib/text/containing.ts";
 import { inNamespace } from "../../../lib/text/namespace.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
-import { callerAccess } from "../../identity/agents/read-access.ts";
+import { callerAccess } from "../../identity/agents/find-agent.ts";
 import { readConditions, toClause } from "./filters.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";

@@ -1,7 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import { coveredBy } from "../../../lib/access/visibility.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
-import { callerAccess } from "../../identity/agents/read-access.ts";
+import { callerAccess } from "../../identity/agents/find-agent.ts";
 import { idempotent } from "../../runtime.ts";
 import { changedAfter, toEntriesPage } from "../search/feed.ts";
 import { inOneMessage } from "./list.ts";

@@ -195,3 +195,77 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
     metadata: packMetadata(JSON.parse(doc.metadata)),
   };
 }
+
+/**
+ * The memory that an agent addresses by namespace and key, which `_id` combines with the agent: so there is one, also
+ * when two nodes create it at once.
+ */
+interface MemoryKeyDoc extends DocumentOf<typeof keySchema> {}
+
+const keySchema = tenantSchema({
+  /** Replaced when the memory is put again after it was forgotten, expired or superseded. */
+  memory_id: t.string(),
+});
+keySchema.index({ tenant_id: 1, memory_id: 1 });
+
+export const MemoryKeyModel: Model<MemoryKeyDoc> = {
+  erasure: { with: "memories" },
+  move: { stage: 0 },
+  name: "memory_keys",
+  schema: keySchema,
+};
+
+/** A citation of a memory by a user on a day: `_id` combines the three, so that it counts once (api: Memories). */
+export interface CiteDoc extends DocumentOf<typeof citeSchema> {}
+
+const citeSchema = tenantSchema({
+  memory_id: t.string(),
+  /** The agent or person. */
+  cited_by: t.string(),
+  /** The memory's owner. */
+  owner_id: t.nullable(t.string()),
+  /** By the owner: does not affect ranking. */
+  own: t.boolean(),
+  originating_query_id: t.nullable(t.string()),
+  at: t.date(),
+  /** Published as `memory.cited`. */
+  announced: t.boolean(),
+  /** When the memory's counts must be updated: at once, and when the citation no longer counts. */
+  due_at: t.date(),
+});
+citeSchema.index({ tenant_id: 1, memory_id: 1, at: 1 });
+citeSchema.index({ tenant_id: 1, cited_by: 1, at: 1 });
+citeSchema.index({ tenant_id: 1, owner_id: 1, at: 1 });
+citeSchema.index({ due_at: 1 });
+
+export const CiteModel: Model<CiteDoc> = {
+  erasure: { with: "memories" },
+  move: { stage: 2 },
+  name: "memory_cites",
+  schema: citeSchema,
+};
+
+/** An erasure in progress: an interrupted one is resumed from this row, which is deleted when nothing is left. */
+export interface MemoryErasureDoc extends DocumentOf<typeof erasureSchema> {}
+
+const erasureSchema = tenantSchema({
+  /** JSON of an `EraseTarget`; null when only the files are left to scrub. */
+  target: t.nullable(t.large(t.texts(t.json()))),
+  /** JSON: the target's name in the audit log. */
+  by: t.texts(t.json()),
+  /** Memories whose rows may be deleted already while other data about them remains. */
+  batch: t.large(t.array(t.string())),
+  begun_at: t.date(),
+  /** Until then the node that began it is working on it. */
+  lease_ends_at: t.date(),
+});
+erasureSchema.index({ lease_ends_at: 1 });
+
+export const MemoryErasureModel: Model<MemoryErasureDoc> = {
+  erasure: { none: "an erasure in progress, which clears what it names" },
+  move: { stage: 4 },
+  anew: (_, lease_ends_at) => ({ lease_ends_at }),
+  name: "memory_erasures",
+  ids: "uuid",
+  schema: erasureSchema,
+};

@@ -1,30 +1,32 @@
+import { createHash } from "node:crypto";
 import type { ActionSchema } from "moleculer";
-import type { RequestContext } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { mayRead } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { PAGE_BYTES } from "../../../storage/commands.ts";
+import type { Where } from "../../../storage/query.ts";
+import { backupsUntil } from "../../platform/system/scrub.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { newAnnouncements } from "./announce.ts";
-import type { BundleLeg } from "./bundle-leg.ts";
 import { cite, newSettlement } from "./cites.ts";
 import { createMemories, createMemory } from "./create.ts";
 import { eraseMemories } from "./erase.contract.ts";
-import { erase, eraseOwner } from "./erase.ts";
-import { MemoryErasureModel } from "./erasures.model.ts";
-import { Erasures, eraseEverywhere } from "./erasures.ts";
-import { forBundle } from "./for-bundle.ts";
+import { type Erased, Erasures, eraseEverywhere } from "./erasures.ts";
+import { type BundleLeg, forBundle } from "./for-bundle.ts";
 import { reportHealth } from "./health.ts";
-import { readHistory } from "./history.ts";
 import * as keys from "./keys.contract.ts";
 import { deleteByKey, getByKey, listOwnNamespaces, putByKey } from "./keys.ts";
 import * as lifecycle from "./lifecycle.contract.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
 import { listMemories } from "./list.ts";
+import type { MemoryStatus } from "./memories.contract.ts";
 import * as contract from "./memories.contract.ts";
 import { internalActions } from "./memories.internal.ts";
-import type { MemoryDoc } from "./memories.model.ts";
+import { type MemoryDoc, MemoryErasureModel } from "./memories.model.ts";
 import { type Calls, Memories } from "./memories.ts";
 import { searchMemories } from "./search.contract.ts";
 import { FirstSearches, search } from "./search.ts";
@@ -32,6 +34,7 @@ import { completeReplacement, supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 import * as usage from "./usage.contract.ts";
 import { computeActivity, getMemory, listCitations } from "./usage.ts";
+import { correctionsOf, presentValidity } from "./validity.ts";
 
 const ANNOUNCE_MS = 1000;
 const SWEEP_MS = 60_000;
@@ -223,4 +226,126 @@ export function newFinishing(memories: Memories): (ctx: Calls) => Promise<boolea
   const now = () => memories.now().getTime() - PENDING_MS;
   const due = new Due({ rows, by: "pending_at", now, batch: BATCH, bytes: PAGE_BYTES });
   return (ctx) => due.each((row) => completeReplacement(memories, ctx, row));
+}
+
+const MOST_VERSIONS = 200;
+
+/**
+ * Returns the versions of a memory, newest first: those that it superseded, directly or indirectly, and those that
+ * superseded it. Names only what the caller may read.
+ *
+ * @throws Fault not_found
+ */
+async function readHistory(memories: Memories, ctx: RequestContext, id: string) {
+  const { doc, access } = await memories.findReadable(ctx, id);
+  const { tenant_id } = doc;
+  // Those that the caller may not read lead to others.
+  const seen = new Set([id]);
+  const found = new Map([[id, doc]]);
+  const add = async (filter: Where<MemoryDoc>): Promise<MemoryDoc[]> => {
+    const { rows } = await memories.rows.findWithin(tenant_id, filter, { limit: MOST_VERSIONS });
+    const fresh = rows.filter(({ _id }) => !seen.has(_id));
+    for (const row of fresh) {
+      seen.add(row._id);
+      if (memories.mayReadById(ctx.meta.caller, access, row)) found.set(row._id, row);
+    }
+    return fresh;
+  };
+  const isReplaced = { status: { $in: ["superseded", "forgotten"] as MemoryDoc["status"][] } };
+  for (let some = [doc]; some.length > 0 && seen.size < MOST_VERSIONS; )
+    some = await add({ superseded_by: { $in: some.map(({ _id }) => _id) }, ...isReplaced });
+  for (let some = [doc]; some.length > 0 && seen.size < MOST_VERSIONS; ) {
+    const next = some.flatMap(({ superseded_by }) => superseded_by ?? []);
+    some = next.length > 0 ? await add({ _id: { $in: next } }) : [];
+  }
+  const versions = [...found.values()].sort(
+    (a, b) => b.created_at.getTime() - a.created_at.getTime() || (a._id < b._id ? 1 : -1),
+  );
+  const replacing = new Map([...found.values()].map((row) => [row.superseded_by, row.superseded_reason]));
+  return {
+    versions: versions.slice(0, MOST_VERSIONS).map((row) => ({
+      ...{ id: row._id, title: row.title, content: row.content, status: row.status as MemoryStatus },
+      ...{ valid: presentValidity(row), recorded_at: row.created_at.toISOString() },
+      ...{ agent_id: row.agent_id, user_id: row.user_id, reason: replacing.get(row._id) ?? null },
+      superseded_by: row.superseded_by !== null && found.has(row.superseded_by) ? row.superseded_by : null,
+      superseded_at: row.invalid_at?.toISOString() ?? null,
+      corrections: correctionsOf(row).reverse(),
+    })),
+  };
+}
+
+type Asked = ParamsOf<typeof eraseMemories>;
+
+/** Erases memories, or counts what it would erase. */
+async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS: number }, ctx: Call<Asked>) {
+  const { dry_run = false, agent_id, ids, subject } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  const target = { ...(agent_id && { agent_id }), ...(ids && { ids }), ...(subject && { subject }) };
+  const by = await namedBy(ctx);
+  if (dry_run) {
+    const erased = await erasures.count(ctx.broker, tenant_id, target);
+    return { dry_run, erased_at: null, erased, storage: null, backups_until: null, receipt: null };
+  }
+  await note(ctx, "memories.erase_begun", { by });
+  const row = await erasures.begin(tenant_id, target, by);
+  const done = await erasures.carryOut(ctx.broker, row);
+  const { erased, memory_ids_sha256 } = done;
+  await note(ctx, "memories.erase", { by, erased, memory_ids_sha256 });
+  return { dry_run, ...(await signed(ctx, { tenant_id, by }, done, config)) };
+}
+
+/** Erases what is an agent's or a person's own, and at last the account. Its caller has checked that it may. */
+async function eraseOwner(
+  erasures: Erasures,
+  config: { BACKUP_RETENTION_DAYS: number },
+  ctx: Call<{ tenant_id: string; owner_id: string; shared: "keep" | "erase" }>,
+) {
+  const { tenant_id, owner_id, shared } = ctx.params;
+  const by = { owner_id, shared };
+  const row = await erasures.begin(tenant_id, { agent_id: owner_id, gone: shared }, by);
+  return signed(ctx, { tenant_id, by }, await erasures.carryOut(ctx.broker, row), config);
+}
+
+/** Returns the result of an erasure with its receipt. */
+async function signed(
+  ctx: Pick<Call, "call">,
+  of: { tenant_id: string; by: object },
+  { erased_at, erased, memory_ids_sha256, storage }: Erased,
+  config: { BACKUP_RETENTION_DAYS: number },
+) {
+  const result = {
+    ...{ erased_at: erased_at.toISOString(), erased, storage },
+    backups_until: backupsUntil(erased_at, config),
+  };
+  const claims = { ...of, memory_ids_sha256, ...result };
+  return { ...result, receipt: await ctx.call("auth.sign_receipt", { claims }) };
+}
+
+function note(ctx: RequestContext, what: string, details: object): Promise<unknown> {
+  const { tenant_id } = ctx.meta.caller;
+  return ctx.call("audit.record", { tenant_id, action: what, resource_type: "memory", details });
+}
+
+/**
+ * Returns the audit log's name for the requested memories: a subject only as its digest, so that the log does not keep
+ * erased data. @throws Fault validation_error, not_found
+ */
+async function namedBy(ctx: Call<Asked>): Promise<object> {
+  const { agent_id, ids, subject } = ctx.params;
+  const named = [agent_id, ids, subject].filter((each) => each !== undefined);
+  if (named.length !== 1) {
+    throw invalidValue(
+      "agent_id",
+      `The request: expected exactly one of agent_id, ids and subject, got ${named.length}.`,
+      {
+        expected: "exactly one of agent_id, ids, subject",
+      },
+    );
+  }
+  if (ids) return { ids: ids.length };
+  if (subject !== undefined) return { subject_sha256: createHash("sha256").update(subject).digest("hex") };
+  const { tenant_id } = ctx.meta.caller;
+  const known = await ctx.call<unknown[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] });
+  if (known.length === 0) throw notFound("agent", agent_id as string);
+  return { agent_id };
 }

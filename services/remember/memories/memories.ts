@@ -1,18 +1,24 @@
 import type { ServiceBroker } from "moleculer";
 import type { Caller, RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, isOrgAdmin, mayRead } from "../../../lib/access/visibility.ts";
-import { pagesBySize } from "../../../lib/broker/message-size.ts";
+import { pagesBySize } from "../../../lib/broker/between-nodes.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update } from "../../../storage/query.ts";
 import type { SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
-import { callerAccess } from "../../identity/agents/read-access.ts";
+import { callerAccess } from "../../identity/agents/find-agent.ts";
 import type { Runtime } from "../../runtime.ts";
-import { CiteModel } from "./cites.model.ts";
-import { MemoryKeyModel } from "./keys.model.ts";
-import { type MemoryChange, type MemoryDoc, MemoryModel, present, toEntry } from "./memories.model.ts";
+import {
+  CiteModel,
+  type MemoryChange,
+  type MemoryDoc,
+  MemoryKeyModel,
+  MemoryModel,
+  present,
+  toEntry,
+} from "./memories.model.ts";
 
 /** Keeps calls between nodes well below the NATS payload limit. */
 const PUT_CHARACTERS = 400_000;

@@ -11,7 +11,7 @@ import type {
   SearchPlan,
   SearchWhere,
 } from "../../../storage/search/entry.ts";
-import { callerAccess } from "../../identity/agents/read-access.ts";
+import { callerAccess } from "../../identity/agents/find-agent.ts";
 import { toWhere } from "./filters.ts";
 import type { Memories } from "./memories.ts";
 import { readableMemories } from "./readable.ts";

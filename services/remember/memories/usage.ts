@@ -1,9 +1,8 @@
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf } from "../../runtime.ts";
-import type { CiteDoc } from "./cites.model.ts";
 import { CITE_MS } from "./cites.ts";
-import type { MemoryDoc } from "./memories.model.ts";
+import type { CiteDoc, MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import type { Touches } from "./touches.ts";
 import type { getAgentActivity } from "./usage.contract.ts";

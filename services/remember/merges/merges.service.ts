@@ -1,16 +1,19 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Context, ServiceBroker } from "moleculer";
+import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import { notFound } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { PAGE_BYTES } from "../../../storage/commands.ts";
+import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { type EraseMemories, eraseRows } from "../../erasers.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { readableMemories } from "../memories/readable.ts";
+import { isReadByAllReaders, type ReadableMemory, readableMemories } from "../memories/readable.ts";
 import type { MergeStatus } from "./merges.contract.ts";
 import * as contract from "./merges.contract.ts";
-import { type MergeDoc, MergeModel, type Merges, present } from "./merges.model.ts";
-import { type Duplicate, propose, proposeDuplicates } from "./propose.ts";
-import { newCollapse, reject, resolve } from "./settle.ts";
+import { type MergeDoc, MergeModel, type Merges, openPairKey, present } from "./merges.model.ts";
+import { type Duplicate, propose, proposeDuplicates, requireActive } from "./propose.ts";
 
 const SWEEP_MS = 5_000;
 
@@ -111,4 +114,162 @@ async function filterVisible(ctx: Call, rows: MergeDoc[]): Promise<MergeDoc[]> {
   const ids = rows.flatMap((row) => [row.memory_a_id, row.memory_b_id]);
   const readable = await readableMemories(ctx, ids, { brief: true });
   return rows.filter((row) => readable.has(row.memory_a_id) && readable.has(row.memory_b_id));
+}
+
+interface Resolution {
+  id: string;
+  surviving_memory_id: string;
+  resolution_note?: string | null;
+  merged_content?: string | null;
+}
+
+const BATCH = 50;
+
+/**
+ * Resolves a proposal, and merges its memories. The decision is written with the work to do, which polling finds again
+ * if interrupted.
+ *
+ * @throws Fault not_found, validation_error, business_rule_violation, conflict
+ */
+async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<MergeDoc> {
+  const { id, surviving_memory_id, merged_content } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  const row = await merges.proposals.findOne(tenant_id, { _id: id });
+  if (!row) throw notFound("merge_proposal", id);
+  const ids = [row.memory_a_id, row.memory_b_id];
+  if (!ids.includes(surviving_memory_id)) {
+    const allowed = `memory_a_id (${ids[0]}) or memory_b_id (${ids[1]})`;
+    throw invalidValue(
+      "surviving_memory_id",
+      `surviving_memory_id: expected ${allowed}, got ${surviving_memory_id}.`,
+      {
+        value: surviving_memory_id,
+        expected: allowed,
+      },
+    );
+  }
+  if (row.status !== "open") throw settledAlready(row);
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
+  const settled = await settle(merges, ctx, {
+    status: "resolved",
+    surviving_memory_id,
+    collapse_due_at: merges.now(),
+    ...(merged_content && { merged_content }),
+  });
+  const collapsed = await collapse(merges, ctx, settled);
+  if (collapsed) return collapsed;
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
+  throw new Fault("conflict", "These memories are being changed concurrently. Retry.", {
+    existing_resource_id: id,
+  });
+}
+
+/** @throws Fault not_found, conflict */
+function reject(merges: Merges, ctx: Call<{ id: string; resolution_note?: string | null }>) {
+  return settle(merges, ctx, { status: "rejected" });
+}
+
+async function settle(
+  { proposals, now }: Merges,
+  ctx: Call<{ id: string; resolution_note?: string | null }>,
+  decision: Partial<MergeDoc>,
+): Promise<MergeDoc> {
+  const { id, resolution_note } = ctx.params;
+  const { tenant_id, user_id } = ctx.meta.caller as UserCaller;
+  const $set = {
+    ...decision,
+    ...(resolution_note !== undefined && { resolution_note }),
+    resolved_at: now(),
+    resolved_by_user_id: user_id,
+  };
+  const row = await proposals.update(
+    tenant_id,
+    { _id: id, status: "open" },
+    { $set, $unset: { open_pair: 1 } },
+  );
+  if (row) return row;
+  const there = await proposals.findOne(tenant_id, { _id: id });
+  throw there ? settledAlready(there) : notFound("merge_proposal", id);
+}
+
+/** Requires that both are in force, and that all readers of either can read the survivor. */
+async function requireMergeable(
+  ctx: Context,
+  tenant_id: string,
+  ids: string[],
+  survivor_id: string,
+  now: number,
+): Promise<void> {
+  const asked = { tenant_id, ids, brief: true };
+  const rows = await ctx.call<ReadableMemory[], unknown>("memories.get_many", asked);
+  for (const id of ids) {
+    const memory = rows.find((each) => each.id === id);
+    if (!memory) throw notFound("memory", id);
+    requireActive(memory, now);
+  }
+  const survivor = rows.find((each) => each.id === survivor_id) as ReadableMemory;
+  const other = rows.find((each) => each.id !== survivor_id) as ReadableMemory;
+  if (await isReadByAllReaders(ctx, { tenant_id, ...other }, survivor)) return;
+  throw ruleBroken(
+    "scope_only_widens",
+    `The surviving memory must be at least as visible as the other: the scope ${survivor.scope} does not cover ` +
+      `${other.scope}. Choose the other as the survivor, or promote this one first.`,
+  );
+}
+
+/**
+ * Merges the memories of a resolved proposal; a repetition changes nothing. Returns null if they could not be merged
+ * and the proposal is open again.
+ */
+async function collapse(
+  merges: Merges,
+  caller: Context | ServiceBroker,
+  row: MergeDoc,
+): Promise<MergeDoc | null> {
+  const { _id, tenant_id, memory_a_id, memory_b_id, surviving_memory_id, merged_content } = row;
+  const loser_id = surviving_memory_id === memory_a_id ? memory_b_id : memory_a_id;
+  const isMerged = await caller.call<boolean, unknown>("memories.collapse", {
+    tenant_id,
+    merge_id: _id,
+    winner_id: surviving_memory_id,
+    loser_id,
+    content: merged_content ?? null,
+    origin: row.similarity === null ? "proposal" : "duplicate",
+  });
+  if (!isMerged) {
+    await reopen(merges, row);
+    return null;
+  }
+  const done = { $unset: DECIDED } as const;
+  return (await merges.proposals.update(tenant_id, { _id }, done)) ?? row;
+}
+
+const DECIDED = { collapse_due_at: 1, merged_content: 1 } as const;
+
+/** Reopens a proposal after one of its memories went out of force. @param row as it was resolved */
+async function reopen({ proposals }: Merges, { _id, tenant_id, pair, resolved_at }: MergeDoc): Promise<void> {
+  const decision = { _id, status: "resolved" as const, resolved_at };
+  const undone = { surviving_memory_id: null, resolved_at: null, resolved_by_user_id: null };
+  const open = { ...undone, status: "open" as const, open_pair: openPairKey(tenant_id, pair) };
+  try {
+    await proposals.update(tenant_id, decision, { $set: open, $unset: DECIDED });
+  } catch (err) {
+    if (!isDuplicateKey(err)) throw err;
+    // A newer proposal of the pair exists: it stays open, and this one is rejected.
+    await proposals.update(tenant_id, decision, { $set: { status: "rejected" }, $unset: DECIDED });
+  }
+}
+
+/** Merges memories of proposals resolved by a node that did not finish. The task returns whether there may be more. */
+function newCollapse(merges: Merges): (broker: ServiceBroker) => Promise<boolean> {
+  const asking = { by: "collapse_due_at", batch: BATCH, bytes: PAGE_BYTES } as const;
+  const due = new Due({ rows: merges.proposals, now: () => merges.now().getTime(), ...asking });
+  return (broker) => due.each((row) => collapse(merges, broker, row));
+}
+
+function settledAlready({ _id, status }: MergeDoc): Fault {
+  return new Fault("conflict", `The merge proposal is already ${status}. Only open ones can be decided.`, {
+    existing_resource_id: _id,
+    status,
+  });
 }

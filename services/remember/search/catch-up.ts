@@ -11,7 +11,7 @@ import {
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, NO_TENANT } from "../../../storage/search/protocol.ts";
 import { Coverage, owns, type View } from "./coverage.ts";
-import type { EmbeddingStore } from "./embedding-store.ts";
+import type { EmbeddingStore } from "./embedding-loop.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
 /** Domain of each kind of entry: each offers `search_entries`. */

@@ -1,5 +1,5 @@
 import type { Filter } from "mongodb";
-import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
+import { MESSAGE_BYTES } from "../../../lib/broker/between-nodes.ts";
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../../../storage/search/entry.ts";
 

@@ -3,7 +3,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
-import { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
+import { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
 
 const STATUSES = ["ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] as const;
 export type DeliveryStatus = (typeof STATUSES)[number];

@@ -4,7 +4,7 @@ import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts"
 import { Fault, isFault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { Where } from "../../../storage/query.ts";
-import type { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
+import type { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { Asked, Explanation } from "../interests/explain.ts";

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { LimitedBy } from "../../identity/agents/delivery-health.contract.ts";
+import { LimitedBy } from "../../identity/agents/agents.contract.ts";
 
 /** Limit of deliveries that one request receives or settles (spec: Limits). */
 export const BATCH = 100;

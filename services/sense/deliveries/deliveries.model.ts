@@ -1,4 +1,4 @@
-import { MESSAGE_BYTES, pagesBySize, upToSize } from "../../../lib/broker/message-size.ts";
+import { MESSAGE_BYTES, pagesBySize, upToSize } from "../../../lib/broker/between-nodes.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { ENRICHMENT_DEPTHS } from "../interests/interests.contract.ts";
 

@@ -1,6 +1,5 @@
 import type { Static } from "typebox";
-import type { AgentState } from "../../identity/agents/agents.contract.ts";
-import type { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
+import type { AgentState, DeliveryHealth } from "../../identity/agents/agents.contract.ts";
 import type { Explanation } from "../interests/explain.ts";
 import type { AgentDelivery, REASONS } from "./agent-deliveries.contract.ts";
 import { UNSUBSCRIBED } from "./health/health-state.ts";

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
-import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
+import { MESSAGE_BYTES } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";

@@ -9,7 +9,7 @@ import { recentOf } from "../../../storage/traffic/tally.ts";
 import type { RoutingRaised } from "../../identity/tenants/routing-change.ts";
 import { action, idempotent, internal, type Runtime, unchecked } from "../../runtime.ts";
 import { RecentEvents } from "../deliveries/recent-events.ts";
-import type { LatestParams } from "../interests/dry-run.ts";
+import type { LatestParams } from "../interests/explain.ts";
 import type { HistoryParams } from "../interests/match-agent.ts";
 import { Arrivals, type OfTenant } from "./arrivals.ts";
 import { getEventType, listEventTypes } from "./event-types.contract.ts";

@@ -1,12 +1,12 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
-import { upToSize } from "../../../lib/broker/message-size.ts";
+import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import { audienceIn } from "../../../lib/cloudevents/audience.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { EventHeader } from "../deliveries/dead-letter-find.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
 import { type Loaded, type RecentEvents, toLoaded } from "../deliveries/recent-events.ts";
-import type { LatestParams } from "../interests/dry-run.ts";
+import type { LatestParams } from "../interests/explain.ts";
 import type { HistoryParams, PastEvent } from "../interests/match-agent.ts";
 import type { EventDeps } from "./deps.ts";
 import type * as contract from "./events.contract.ts";

@@ -1,4 +1,4 @@
-import { upToSize } from "../../../lib/broker/message-size.ts";
+import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import { pastGroup } from "../../../mixins/queue.ts";

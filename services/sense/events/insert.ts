@@ -1,4 +1,4 @@
-import { pagesBySize } from "../../../lib/broker/message-size.ts";
+import { pagesBySize } from "../../../lib/broker/between-nodes.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { atTickEnd } from "../../../lib/queue/tick-end.ts";
 import { memory } from "../../../lib/queue/work.ts";

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { pagesBySize } from "../../../lib/broker/message-size.ts";
+import { pagesBySize } from "../../../lib/broker/between-nodes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { Counts, CountsByEvent, OpenEvents } from "../deliveries/event-deliveries.ts";

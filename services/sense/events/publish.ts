@@ -7,7 +7,7 @@ import { isPlatformType, PLATFORM_SOURCE } from "../../../lib/cloudevents/platfo
 import { type BatchAnswer, type Published, toAnswers } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { noteLongIntegers } from "../../../lib/filter/filter.ts";
-import { malformed } from "../../../lib/filter/type-slips.ts";
+import { malformed } from "../../../lib/filter/names.ts";
 import { derivedId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";

@@ -4,7 +4,7 @@ import type { DeliveryHeaders } from "../../../lib/webhooks/schemes.ts";
 import type { Challenge, Sender } from "../../../lib/webhooks/sender.ts";
 import { SENDERS } from "../../../lib/webhooks/senders.ts";
 import type { Signed } from "./delivery-id.ts";
-import { readDelivery } from "./intake.ts";
+import { readDelivery } from "./enter.ts";
 import { findPreset } from "./webhooks.ts";
 
 /** How to answer a request that verifies the address. */

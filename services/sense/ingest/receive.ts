@@ -1,18 +1,20 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Config } from "../../../config.ts";
+import type { SharedWindows } from "../../../connectors/redis.ts";
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault, isFault } from "../../../lib/contract/faults.ts";
+import { Fault, isFault, rateLimited } from "../../../lib/contract/faults.ts";
 import { type DeliveryHeaders, isSecret, type SignedRequest } from "../../../lib/webhooks/schemes.ts";
 import type { Sender } from "../../../lib/webhooks/sender.ts";
 import { metrics } from "../../../observability/metrics.ts";
+import { RateWindows, WINDOW_SECONDS } from "../../../observability/rate-windows.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents/signing-secrets.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";
 import { FirstIds, type Signed } from "./delivery-id.ts";
-import type { Entered } from "./enter.ts";
+import { type Entered, receiptOf, takeIn } from "./enter.ts";
 import {
   answered,
   answerIn,
@@ -24,9 +26,7 @@ import {
   toHeaders,
 } from "./handshakes.ts";
 import { type LoggedRequest, WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
-import { receiptOf, takeIn } from "./intake.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";
-import { WebhookLimits } from "./limits.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Mapped, MappedHeaders } from "./mapping.ts";
 import type { RequestLog } from "./request-log.ts";
@@ -352,4 +352,23 @@ function signedEntry(
 function sampleIn({ mapping }: Signed["webhook"]): LoggedRequest["event_is"] {
   if (mapping === AS_CLOUDEVENTS) return "payload";
   return typeof mapping === "object" && mapping.data ? "part" : "data";
+}
+
+/** The limit of signed webhooks per tenant, on all nodes together if they share windows. 0 is no limit. */
+export class WebhookLimits {
+  readonly #perTenant: number;
+  readonly #accepted: RateWindows;
+
+  constructor(config: Pick<Config, "WEBHOOKS_PER_MINUTE">, windows: SharedWindows | null) {
+    this.#accepted = new RateWindows(windows);
+    this.#perTenant = config.WEBHOOKS_PER_MINUTE;
+  }
+
+  /** Counts a signed webhook. @throws Fault rate_limited if the tenant has had too many. */
+  async accept(tenant_id: string, now: number): Promise<void> {
+    if (!this.#perTenant) return;
+    const limit = { key: `webhooks ${tenant_id}`, max: this.#perTenant };
+    const { allowed, resets_at } = await this.#accepted.take([limit], now);
+    if (!allowed) throw rateLimited("Too many webhooks. Retry", limit.max, WINDOW_SECONDS, resets_at - now);
+  }
 }

@@ -3,9 +3,8 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { filterable, parseEnvelope } from "../../../lib/filter/filter.ts";
 import { compileGlob } from "../../../lib/filter/glob.ts";
-import { listReads } from "../../../lib/filter/names.ts";
-import { malformed, neighbourSeen } from "../../../lib/filter/type-slips.ts";
-import { isOfService, type LatestParams, type Sample } from "./dry-run.ts";
+import { listReads, malformed, neighbourSeen } from "../../../lib/filter/names.ts";
+import { isOfService, type LatestParams, type Sample } from "./explain.ts";
 import { filterHints, isObject } from "./filter-hints.ts";
 
 /** A new or changed subscription. Glob and filter are valid. */

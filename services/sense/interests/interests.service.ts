@@ -9,15 +9,13 @@ import { action, event, idempotent, type Runtime } from "../../runtime.ts";
 import { adviseOn, type Subscribing } from "./advice.ts";
 import { type Asked, explainReception, findLacking } from "./explain.ts";
 import * as contract from "./interests.contract.ts";
-import { InterestModel } from "./interests.model.ts";
+import { InterestModel, WaitModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
 import { InterestLimits } from "./limits.ts";
 import { type MatchAgentParams, matchAgent } from "./match-agent.ts";
-import type { ListenersParams, Match, Matches, MatchLimits, Receiver } from "./receiver.ts";
+import type { ListenersParams, Match, Matches, MatchLimits, Receiver, Subscription } from "./receiver.ts";
 import { Routing } from "./routing.ts";
 import type { RoutingTable } from "./routing-table.ts";
-import type { Subscription } from "./subscription.ts";
-import { WaitModel } from "./waits.model.ts";
 import { type NewWait, readersIn, Waits } from "./waits.ts";
 
 /** Agents' interests, and the matching of events with them and with channels' feeds. */

@@ -9,7 +9,7 @@ import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import { adviseOn } from "./advice.ts";
-import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
+import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./explain.ts";
 import type * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc } from "./interests.model.ts";
 import type { InterestLimits } from "./limits.ts";

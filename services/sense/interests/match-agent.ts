@@ -1,15 +1,14 @@
 import type { Context, ServiceBroker } from "moleculer";
 import type { Owned } from "../../../lib/access/visibility.ts";
-import { upToSize } from "../../../lib/broker/message-size.ts";
+import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
-import type { Match } from "./receiver.ts";
+import type { Match, Subscription } from "./receiver.ts";
 import { RoutingTable } from "./routing-table.ts";
-import type { Subscription } from "./subscription.ts";
 
 /** An event of the past, without its content. */
 export interface PastEvent {

@@ -3,6 +3,7 @@ import { EventScope, type FilterableEvent } from "../../../lib/filter/filter.ts"
 import { Slices } from "../../../lib/queue/slices.ts";
 import { FilterAllowance } from "./filter-allowance.ts";
 import { GlobIndex } from "./glob-index.ts";
+import type { Subscription } from "./receiver.ts";
 import {
   addMatches,
   type Costs,
@@ -12,7 +13,6 @@ import {
   type Pass,
   Subscribers,
 } from "./subscribers.ts";
-import type { Subscription } from "./subscription.ts";
 
 /** How long matching may block the event loop. */
 const SLICE_MS = 2;

@@ -7,8 +7,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import type { InterestDoc } from "./interests.model.ts";
 import { MatchIndex } from "./match-index.ts";
-import type { Listener, Receiver } from "./receiver.ts";
-import type { Subscription } from "./subscription.ts";
+import type { Listener, Receiver, Subscription } from "./receiver.ts";
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
 /** How long resolving the receivers of one event may block the event loop. */

@@ -8,10 +8,9 @@ import type {
   RoutingSubject,
   RoutingUncounted,
 } from "../../identity/tenants/routing-change.ts";
-import { type InterestDoc, toSubscription } from "./interests.model.ts";
+import { type InterestDoc, toSubscription, type WaitDoc, waitSubscription } from "./interests.model.ts";
+import type { Subscription } from "./receiver.ts";
 import { RoutingTable } from "./routing-table.ts";
-import type { Subscription } from "./subscription.ts";
-import { type WaitDoc, waitSubscription } from "./waits.model.ts";
 import { isWait } from "./waits.ts";
 
 /** Limit of subscriptions in memory over all tenants; above it the least recently used tenants are unloaded. */

@@ -8,7 +8,7 @@ import {
 } from "../../../lib/filter/filter.ts";
 import { FilterAccount, type FilterAllowance, isCostly } from "./filter-allowance.ts";
 import { addTo, type CompactList, GlobEntry, itemsOf, removeFrom } from "./glob-index.ts";
-import type { Subscription } from "./subscription.ts";
+import type { Subscription } from "./receiver.ts";
 
 export interface MatchResult {
   /** In no particular order. */

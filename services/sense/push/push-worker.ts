@@ -9,6 +9,7 @@ import {
   signingKeys,
 } from "../../../connectors/push-sender.ts";
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
+import { DAY_MS } from "../../../lib/time.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/otel.ts";
 import type { PushSpan } from "../../../observability/tracing.ts";
@@ -16,7 +17,6 @@ import type { PushFormat } from "../../identity/agents/agents.contract.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import type { Outcomes } from "../deliveries/settle.ts";
-import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
 
 /** An agent with push delivery. */
 export interface Target {
@@ -346,4 +346,41 @@ export class PushWorker {
 /** Reasons are free text, but a span's `error.type` must be one of a few values. */
 function spanOutcome(result: PushResult): Parameters<PushSpan["end"]>[0] {
   return result.kind === "answered" ? { status: result.status } : { error: result.kind };
+}
+
+/** An unreachable endpoint: since when, and when it is retried. Times in ms. */
+export interface OpenBreaker {
+  opened_at: number;
+  probes: number;
+  next_probe_at: number;
+  last_error: string;
+}
+
+const FIRST_PROBE_MS = 5_000;
+const LONGEST_INTERVAL_MS = 3_600_000;
+
+/** How long deliveries are parked for an unreachable endpoint. */
+export const PARKED_MS = DAY_MS;
+
+/** Returns the breaker after another failure: probes at 5 s, 10 s, 20 s … up to every hour. */
+export function opened(before: OpenBreaker | null, now: number, last_error: string): OpenBreaker {
+  const probes = before ? before.probes + 1 : 0;
+  return {
+    opened_at: before?.opened_at ?? now,
+    probes,
+    next_probe_at: now + intervalAfter(probes),
+    last_error,
+  };
+}
+
+const intervalAfter = (probes: number) => Math.min(FIRST_PROBE_MS * 2 ** probes, LONGEST_INTERVAL_MS);
+
+/** Returns when the endpoint last could not be reached. */
+export function failedAt({ next_probe_at, probes }: Pick<OpenBreaker, "next_probe_at" | "probes">): number {
+  return next_probe_at - intervalAfter(probes);
+}
+
+/** Returns the creation time before which deliveries have been parked too long; null while there are none. */
+export function parkedTooLong({ opened_at }: OpenBreaker, now: number): number | null {
+  return now - opened_at >= PARKED_MS ? now - PARKED_MS : null;
 }

@@ -7,9 +7,8 @@ import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import { outgoing } from "../../outgoing.ts";
 import type { Runtime } from "../../runtime.ts";
 import { byTenant, type ReadyAgents } from "../deliveries/notify.ts";
-import type { OpenBreaker } from "./breaker.ts";
 import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
-import { PushWorker, type Target, type WorkerDeps } from "./push-worker.ts";
+import { type OpenBreaker, PushWorker, type Target, type WorkerDeps } from "./push-worker.ts";
 
 const TIMEOUT_MS = 15_000;
 /** Agents per query. */

@@ -5,8 +5,8 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Unreachable } from "../deliveries/health/health.ts";
 import type { Ready } from "../deliveries/notify.ts";
-import { failedAt } from "./breaker.ts";
 import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
+import { failedAt } from "./push-worker.ts";
 import { PushWorkers } from "./push-workers.ts";
 
 /** Polling interval for changes of agents whose message was lost between nodes. */

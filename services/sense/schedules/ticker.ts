@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
+import { MESSAGE_BYTES } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { FAULTS, Fault, type FaultCode } from "../../../lib/contract/faults.ts";

@@ -1,7 +1,7 @@
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { Approval, EXPIRED, STATUSES, WAYS } from "./approvals.contract.ts";
-import { parseAsked } from "./asked.ts";
+import { parseAsked } from "./assignees.ts";
 
 /** What the service publishes about an approval, as `service.approval.<kind>`. */
 const FACTS = ["requested", "escalated", "answered", "expired", "canceled"] as const;

@@ -15,8 +15,7 @@ import type { RunState } from "../runs/run-state.ts";
 import type * as contract from "./approvals.contract.ts";
 import { ADMINS, EXPIRED } from "./approvals.contract.ts";
 import { type ApprovalDoc, ApprovalModel, present } from "./approvals.model.ts";
-import { type Asked, parseAsked } from "./asked.ts";
-import { answerableBy, readableBy, requireAssignees } from "./assignees.ts";
+import { type Asked, answerableBy, parseAsked, readableBy, requireAssignees } from "./assignees.ts";
 import type { Decision, Settling } from "./channel.ts";
 import { digestEvidence } from "./evidence.ts";
 

@@ -1,9 +1,9 @@
 import type { RequestContext, UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
 import { unknownReference } from "../../../lib/contract/faults.ts";
-import { callerAccess } from "../../identity/agents/read-access.ts";
+import { callerAccess } from "../../identity/agents/find-agent.ts";
 import type { UserState } from "../../identity/users/users.contract.ts";
-import { ADMINS } from "./approvals.contract.ts";
+import { ADMINS, type EvidenceKind } from "./approvals.contract.ts";
 
 type Calls = Pick<RequestContext, "call">;
 
@@ -51,3 +51,15 @@ export async function answerableBy(ctx: RequestContext): Promise<object> {
   const { team_ids } = await callerAccess(ctx);
   return { assigned: { $in: [caller.user_id, ...team_ids] } };
 }
+
+/** The question, as it was asked. */
+export interface Asked {
+  title: string;
+  question: string;
+  choices: string[];
+  text_allowed: boolean;
+  evidence: { kind: EvidenceKind; id: string; sha256: string | null }[];
+  subject: string | null;
+}
+
+export const parseAsked = ({ asked_json }: { asked_json: string }): Asked => JSON.parse(asked_json);

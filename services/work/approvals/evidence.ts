@@ -8,7 +8,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { requireReadable } from "../../remember/memories/readable.ts";
 import { readBeginning } from "../outputs/outputs.ts";
 import type { EvidenceCard, EvidenceKind, EvidenceNow } from "./approvals.contract.ts";
-import type { Asked } from "./asked.ts";
+import type { Asked } from "./assignees.ts";
 
 type Chunks = { chunks: { text: string }[] };
 type Card = Static<typeof EvidenceCard>;

@@ -14,18 +14,17 @@ import {
   createdWithin,
   nameLegs,
   searchBounds,
-} from "../../remember/memories/bundle-leg.ts";
+} from "../../remember/memories/for-bundle.ts";
 import { readableMemories } from "../../remember/memories/readable.ts";
 import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/ranking.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { getHandoffOfAgent, ListedHandoff, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, type Hit, latestOwn, listHandoffs } from "./find.ts";
 import * as contract from "./handoffs.contract.ts";
+import { getHandoffOfAgent, ListedHandoff, listHandoffsOfAgent } from "./handoffs.contract.ts";
 import { type HandoffDoc, present, toEntry } from "./handoffs.model.ts";
-import { fullTerm, Handoffs, inOneMessage } from "./handoffs.ts";
-import { save } from "./save.ts";
+import { fullTerm, Handoffs, inOneMessage, save } from "./handoffs.ts";
 
 const SWEEP_MS = 60_000;
 

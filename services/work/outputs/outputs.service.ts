@@ -9,7 +9,7 @@ import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { SearchEntriesPage, SearchHit } from "../../../storage/search/entry.ts";
 import type { SettleErased } from "../../erasers.ts";
-import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { ownerAccess } from "../../identity/agents/find-agent.ts";
 import {
   type BundleCandidate,
   type BundleLeg,
@@ -17,7 +17,7 @@ import {
   createdWithin,
   nameLegs,
   searchBounds,
-} from "../../remember/memories/bundle-leg.ts";
+} from "../../remember/memories/for-bundle.ts";
 import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/ranking.ts";
 import { action, type CallOf, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";

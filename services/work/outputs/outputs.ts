@@ -3,7 +3,7 @@ import { type Access, mayRead, visibleTo } from "../../../lib/access/visibility.
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { ownerAccess } from "../../identity/agents/find-agent.ts";
 import { isUuid } from "./naming.ts";
 import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.ts";
 

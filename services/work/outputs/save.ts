@@ -8,7 +8,7 @@ import { account } from "../../../middlewares/audit.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
-import { ownerAccess, sharingTeam } from "../../identity/agents/read-access.ts";
+import { ownerAccess, sharingTeam } from "../../identity/agents/find-agent.ts";
 import { deriveTitle, slugsFor } from "./naming.ts";
 import type { saveOutput as operation } from "./outputs.contract.ts";
 import { type Edition, type OutputDoc, presentWhole, toVersion } from "./outputs.model.ts";

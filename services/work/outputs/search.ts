@@ -1,7 +1,7 @@
 import type { RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, type MemoryScope, mayRead } from "../../../lib/access/visibility.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
-import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { ownerAccess } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
 import { type ChunkDoc, type OutputDoc, present } from "./outputs.model.ts";
 import { BRIEF, type Outputs } from "./outputs.ts";

@@ -5,8 +5,8 @@ import { account } from "../../../middlewares/audit.ts";
 import type { CallOf } from "../../runtime.ts";
 import { presentAttempt } from "./facts.ts";
 import type * as contract from "./offers.contract.ts";
-import { findPerson, requireOwnWork, toActor } from "./participants.ts";
-import { presentOffer, stepNamed } from "./present.ts";
+import { findPerson, loadSpecialist, requireOwnWork, toActor } from "./participants.ts";
+import { presentOffer, stepNamed } from "./run-document.ts";
 import {
   type Attribution,
   assertCompletable,
@@ -22,7 +22,6 @@ import {
 import type { RunStore } from "./run-store.ts";
 import type { Offer, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { MOST_NOTES, MOST_OFFERS } from "./shapes.contract.ts";
-import { loadSpecialist } from "./specialist.ts";
 
 /** Offers a step's result (api: Processes). */
 export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.offerRunHandoff>) {

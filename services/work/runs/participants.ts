@@ -1,7 +1,8 @@
-import type { Caller, RequestContext } from "../../../lib/access/caller.ts";
+import { Errors } from "moleculer";
+import type { Call, Caller, RequestContext } from "../../../lib/access/caller.ts";
 import { unknownReference } from "../../../lib/contract/faults.ts";
 import { findAgent } from "../../identity/agents/find-agent.ts";
-import type { Actor, Offer } from "./runs.model.ts";
+import type { Actor, Offer, StepDef } from "./runs.model.ts";
 
 export function toActor(caller: Caller): Actor {
   return caller.kind === "agent"
@@ -53,4 +54,32 @@ export async function requireOwnWork(
     throw unknownReference("handoff_id", "handoff", handoff_id);
   if (bundle_id !== null && !(await asAgent("bundles.hold", { id: bundle_id, by: "attempt" })))
     throw unknownReference("bundle_id", "bundle", bundle_id);
+}
+
+interface LoadError {
+  code: string;
+  message: string;
+}
+
+/**
+ * Loads a step's specialist for an attempt; null if it has none. Reports one that cannot be loaded, without stopping
+ * the attempt (spec: Step attempt).
+ */
+export async function loadSpecialist(ctx: Call, { specialist_name: name }: StepDef): Promise<object | null> {
+  if (name === null) return null;
+  try {
+    const loaded = await ctx.call<{ error?: { code: string } }, object>("specialists.load", { name });
+    return loaded.error ? explained(loaded.error.code, name) : loaded;
+  } catch (err) {
+    if (!(err instanceof Errors.MoleculerError)) throw err;
+    return explained("unavailable", name);
+  }
+}
+
+function explained(code: string, name: string): LoadError {
+  const message =
+    code === "not_found"
+      ? `There is no specialist "${name}".`
+      : `The specialist "${name}" cannot be loaded right now.`;
+  return { code, message };
 }

@@ -6,7 +6,7 @@ import type { CallOf } from "../../runtime.ts";
 import { attemptsOn, wordsOn } from "./facts.ts";
 import { findPerson } from "./participants.ts";
 import { computePosition, standing } from "./position.ts";
-import { presentRun, stepAt } from "./present.ts";
+import { presentRun, stepAt } from "./run-document.ts";
 import { doneKeys, isDone, waitingOn } from "./run-state.ts";
 import type { RunStore } from "./run-store.ts";
 import { ACTIONS, type getRunHistory, type listRuns as operation } from "./runs.contract.ts";

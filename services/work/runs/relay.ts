@@ -4,10 +4,10 @@ import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Due } from "../../../mixins/due.ts";
 import { PAGE_BYTES } from "../../../storage/commands.ts";
-import type { RunChange } from "./events.contract.ts";
 import { snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { transitionsIn } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
+import type { RunChange } from "./runs.contract.ts";
 import type { Fact, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
 /** Small: changes of these runs wait meanwhile. */

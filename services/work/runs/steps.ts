@@ -6,13 +6,12 @@ import type { CallOf } from "../../runtime.ts";
 import type { WaitOver } from "../../sense/interests/waits.ts";
 import { keepContents, snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
-import { requireOwnWork, requirePeople, toActor } from "./participants.ts";
+import { loadSpecialist, requireOwnWork, requirePeople, toActor } from "./participants.ts";
 import { positionStep, standing } from "./position.ts";
-import { stepNamed } from "./present.ts";
+import { stepNamed } from "./run-document.ts";
 import type { Attribution, Change } from "./run-state.ts";
 import type { Changed, RunStore } from "./run-store.ts";
 import type { FactKind, PlacedFact, Run, StepDef } from "./runs.model.ts";
-import { loadSpecialist } from "./specialist.ts";
 import type * as contract from "./steps.contract.ts";
 import { assign, complete, receive, reopen, skip, start } from "./transitions.ts";
 

@@ -1,3 +1,4 @@
+import type { Collection, SearchIndexDescription } from "mongodb";
 import { beginningOf } from "../../../lib/text/code-points.ts";
 import type { TenantCollection } from "../../collection.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
@@ -17,8 +18,16 @@ import {
 import { cosine, type FoundRow, integersOf, packVector, rateCandidates } from "./candidates.ts";
 import { areHopeless, buildConditions, type Condition, fits } from "./conditions.ts";
 import { type EntryDoc, entryId, NEVER, putEntries, REMOVED, type SearchStateDoc } from "./entries.ts";
-import { AtlasIndexes } from "./indexes.ts";
-import { countPipeline, formsOf, nearPipeline, textPipeline, vectorPipeline, wordsOf } from "./pipelines.ts";
+import {
+  countPipeline,
+  formsOf,
+  nearPipeline,
+  textIndex,
+  textPipeline,
+  vectorIndex,
+  vectorPipeline,
+  wordsOf,
+} from "./pipelines.ts";
 
 /** As many as a small cluster answers concurrently. */
 const SEARCHES_AT_ONCE = 16;
@@ -298,4 +307,63 @@ function interleaved(text: readonly FoundRow[], near: readonly FoundRow[]): Foun
 function averageLength(rows: readonly FoundRow[]): number {
   const sum = rows.reduce((total, { length }) => total + length, 0);
   return Math.max(1, rows.length ? sum / rows.length : 1);
+}
+
+const LOOK_EVERY_MS = 500;
+/** The first index of a large collection takes longer; the node then reports it and must be restarted. */
+const MOST_WAIT_MS = 120_000;
+const ALREADY_EXISTS = 68;
+
+/** The Atlas indexes of the collection, created if missing and then awaited. */
+export class AtlasIndexes {
+  readonly #entries: Collection<EntryDoc>;
+  readonly #ready = new Set<string>();
+  readonly #asked = new Map<string, number>();
+
+  constructor(entries: Collection<EntryDoc>) {
+    this.#entries = entries;
+  }
+
+  /** Resolves when words can be searched. Rejects with a message for the operator. */
+  async text(): Promise<void> {
+    const wanted = textIndex();
+    await this.#make(wanted);
+    const until = performance.now() + MOST_WAIT_MS;
+    while (!(await this.#isQueryable(wanted))) {
+      if (performance.now() > until)
+        throw new Error(`SEARCH=atlas: the index ${wanted.name} is still being built. Start again later.`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+  }
+
+  /** Whether vectors of these dimensions can be searched; creates a missing index. */
+  async hasVectors(dimensions: number): Promise<boolean> {
+    const wanted = vectorIndex(dimensions);
+    const name = wanted.name as string;
+    if (this.#ready.has(name)) return true;
+    const now = performance.now();
+    if (now - (this.#asked.get(name) ?? Number.NEGATIVE_INFINITY) < LOOK_EVERY_MS) return false;
+    this.#asked.set(name, now);
+    await this.#make(wanted);
+    return this.#isQueryable(wanted);
+  }
+
+  async #make(wanted: SearchIndexDescription): Promise<void> {
+    try {
+      const held = await this.#entries.listSearchIndexes(wanted.name as string).toArray();
+      if (held.length === 0) await this.#entries.createSearchIndex(wanted);
+    } catch (err) {
+      // Another node created it first.
+      if ((err as { code?: number }).code === ALREADY_EXISTS) return;
+      throw new Error(
+        `SEARCH=atlas needs a MongoDB with Atlas Search and the permission to create search indexes: ${(err as Error).message}`,
+      );
+    }
+  }
+
+  async #isQueryable({ name = "" }: SearchIndexDescription): Promise<boolean> {
+    const [held] = (await this.#entries.listSearchIndexes(name).toArray()) as { queryable?: boolean }[];
+    if (held?.queryable) this.#ready.add(name);
+    return held?.queryable === true;
+  }
 }

@@ -8,7 +8,7 @@ import { Fault, type FaultCode, isFault, unavailable } from "../../../../lib/con
 import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
 import { Loop } from "../../../../mixins/loop.ts";
 import type { Verified } from "../../../identity/auth/auth.ts";
-import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
+import type { AuthChange } from "../../../identity/tenants/routing-change.ts";
 import type { Refuse } from "../http-exchange.ts";
 import { AGENT_IDENTITY_REQUIRED } from "./challenge.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
+import { MESSAGE_BYTES } from "../../../../lib/broker/between-nodes.ts";
 import type { TextPart } from "../../../../lib/contract/contract.ts";
 import { requestShare } from "../../../../lib/queue/fair-queue.ts";
 import { PAGE_BYTES } from "../../../../storage/commands.ts";

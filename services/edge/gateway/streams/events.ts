@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller } from "../../../../lib/access/caller.ts";
-import { pagesBySize } from "../../../../lib/broker/message-size.ts";
+import { pagesBySize } from "../../../../lib/broker/between-nodes.ts";
 import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
 import type { EventText, FoundEvent } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";

@@ -10,8 +10,15 @@ import type { Admission, Identified, RefusedIdentity } from "../../users/identit
 import type { UserState } from "../../users/users.contract.ts";
 import type { finishOidcSignIn } from "../auth.contract.ts";
 import { noteRefusedSignIn, noteSignIn } from "../sign-ins.ts";
-import { type Claims, claimWithoutRole, combine, mapRole, readProfile } from "./claims.ts";
-import { type Attempt, OidcCookie } from "./cookie.ts";
+import {
+  type Attempt,
+  type Claims,
+  claimWithoutRole,
+  combine,
+  mapRole,
+  OidcCookie,
+  readProfile,
+} from "./claims.ts";
 
 /** The page of the console that the provider sends the browser back to. */
 const CALLBACK = "/sign-in/callback";

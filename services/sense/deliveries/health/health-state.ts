@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../../../lib/time.ts";
-import { HEALTH_STATES, type HealthState } from "../../../identity/agents/delivery-health.contract.ts";
+import { HEALTH_STATES, type HealthState } from "../../../identity/agents/agents.contract.ts";
 import type { Lacking } from "../../interests/explain.ts";
 
 /** What decides an agent's state. Times in ms; null: never, or none. */
