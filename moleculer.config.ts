@@ -10,7 +10,7 @@ import { operationMiddlewares } from "./middlewares/operations.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { identity, moleculerLogger } from "./observability/log.ts";
 import { countRefused, observeNats, observePeers } from "./observability/peers.ts";
-import type { Observability } from "./observability/start.ts";
+import type { Observability } from "./services/platform/system/observability.ts";
 import { FORMAT } from "./storage/format.ts";
 
 /**

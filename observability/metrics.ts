@@ -73,7 +73,7 @@ export const metrics = {
 
   embeddingsMade: counter("embeddings_made", "Vectors computed for searchable texts"),
 
-  /** `resource`: shared among tenants (observability/resources.ts). */
+  /** `resource`: shared among tenants (services/platform/admission). */
   resourceWait: seconds("resource_wait", "Time spent waiting for a resource shared by tenants", ["resource"]),
   resourceRefused: counter(
     "resource_refused",

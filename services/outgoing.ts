@@ -1,5 +1,5 @@
 import { HostResolver } from "../connectors/host-resolver.ts";
-import { resourceQueue } from "../observability/resources.ts";
+import { resourceQueue } from "./platform/admission/resources.ts";
 
 /** Units of one tenant among these calls: divided by the most calls of a kind at once, they are the cost of one. */
 export const PER_TENANT = 256;

@@ -9,13 +9,13 @@ import type { SecretBox } from "../lib/crypto/secrets.ts";
 import { shareOf } from "../lib/queue/fair-queue.ts";
 import { asWork, spend } from "../lib/queue/work.ts";
 import { wrapsOf } from "../middlewares/operations.ts";
-import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { Store } from "../storage/connection.ts";
-import { noteWork } from "../storage/traffic/tally.ts";
-import type { Traffic } from "../storage/traffic/traffic.ts";
-import type { StorageUsage } from "../storage/usage/usage.ts";
 import type { Hooks } from "./hooks.ts";
+import type { Observability } from "./platform/system/observability.ts";
+import { noteWork } from "./platform/usage/tally.ts";
+import type { Traffic } from "./platform/usage/traffic.ts";
+import type { StorageUsage } from "./platform/usage/usage.ts";
 
 /** A node's dependencies for its services. */
 export interface Runtime extends Observability {

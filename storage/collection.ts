@@ -19,9 +19,9 @@ import {
   type Within,
   type WithinOptions,
 } from "./commands.ts";
+import { type Growth, roughSize } from "./growth.ts";
 import type { Row, TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
-import { type Growth, roughSize } from "./usage/growth.ts";
 import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
 
 export type { Row, TenantDocument } from "./model.ts";

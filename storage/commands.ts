@@ -1,9 +1,9 @@
 import type { Collection, Document, Filter } from "mongodb";
 import type { SqliteCollection } from "mongoose-sqlite";
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
+import { type Growth, roughSize } from "./growth.ts";
 import type { Row, TenantDocument } from "./model.ts";
 import type { Where } from "./query.ts";
-import { type Growth, roughSize } from "./usage/growth.ts";
 
 /** Options of a read within a number of bytes. */
 export interface WithinOptions {

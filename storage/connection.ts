@@ -17,12 +17,12 @@ import { type Row, TenantCollection, type TenantDocument } from "./collection.ts
 import type { CollectionOptions, Dropped, Front, FrontPlace } from "./commands.ts";
 import { DATABASE, RECOVERY, requireWhole } from "./data-directory.ts";
 import { readFormat, unknownFormat } from "./format.ts";
+import { Growth } from "./growth.ts";
 import { largeFields, type Model, packedFields } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
 import { isStoreLost, untilAvailable } from "./store-lost.ts";
-import { Growth } from "./usage/growth.ts";
 
 /** The location of the record: a MongoDB address, else the directory of the embedded store. */
 interface StoreOptions {

@@ -1,9 +1,9 @@
 /** @needs mongodb: the shares of MongoDB's connections. */
 import { beforeAll, describe, expect, jest, test } from "@jest/globals";
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
+import { RecordedModel } from "../services/platform/usage/traffic.model.ts";
 import { queueFor, type Store } from "../storage/connection.ts";
 import { isSystemic } from "../storage/store-lost.ts";
-import { RecordedModel } from "../storage/traffic/traffic.model.ts";
 import { startMongo } from "./support/mongo.ts";
 import { atEnd } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";

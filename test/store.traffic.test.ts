@@ -1,9 +1,16 @@
 /** @needs mongodb: traffic is counted alike on both drivers. */
 import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Range } from "../services/platform/usage/buckets.ts";
+import {
+  drainTally,
+  drainUse,
+  noteWork,
+  type Of,
+  tally,
+  tallyUse,
+} from "../services/platform/usage/tally.ts";
+import { Traffic } from "../services/platform/usage/traffic.ts";
 import type { Store } from "../storage/connection.ts";
-import type { Range } from "../storage/traffic/buckets.ts";
-import { drainTally, drainUse, noteWork, type Of, tally, tallyUse } from "../storage/traffic/tally.ts";
-import { Traffic } from "../storage/traffic/traffic.ts";
 import { startMongo } from "./support/mongo.ts";
 import { atEnd } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";

@@ -2,12 +2,12 @@
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
+import { StorageUsage } from "../services/platform/usage/usage.ts";
 import { type Blobs, BlobWrite } from "../storage/blobs/blobs.ts";
 import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import type { Store } from "../storage/connection.ts";
-import { StorageUsage } from "../storage/usage/usage.ts";
 import { startMongo } from "./support/mongo.ts";
 import { atEnd, ownFolder } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";

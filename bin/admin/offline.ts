@@ -6,8 +6,6 @@ import { isFault } from "../../lib/contract/faults.ts";
 import { openSecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { newId } from "../../lib/ids.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
-import { Modes } from "../../observability/modes.ts";
-import { startObservability } from "../../observability/start.ts";
 import { toFault } from "../../services/edge/gateway/answer/respond.ts";
 import { requireFormats } from "../../services/edge/gateway/limits.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
@@ -22,13 +20,15 @@ import { tenantsService } from "../../services/identity/tenants/tenants.service.
 import { usersService } from "../../services/identity/users/users.service.ts";
 import { MODELS } from "../../services/models.ts";
 import { newHostResolver } from "../../services/outgoing.ts";
+import { Modes } from "../../services/platform/admission/modes.ts";
 import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
+import { startObservability } from "../../services/platform/system/observability.ts";
+import { Traffic } from "../../services/platform/usage/traffic.ts";
+import { StorageUsage } from "../../services/platform/usage/usage.ts";
 import type { ServiceFactory } from "../../services/runtime.ts";
 import { connectorsService } from "../../services/sense/connectors/connectors.service.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore, StoreError } from "../../storage/connection.ts";
-import { Traffic } from "../../storage/traffic/traffic.ts";
-import { StorageUsage } from "../../storage/usage/usage.ts";
 import { AdminError, type Target } from "./typed.ts";
 
 /** Stores connectors but consumes no messages: the process is short-lived. */

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:f
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { syncDirectory } from "../../lib/files.ts";
-import type { Growth } from "../usage/growth.ts";
+import type { Growth } from "../growth.ts";
 import { isBackingUp, keepForBackup } from "./backup.ts";
 import {
   BlobMissing,

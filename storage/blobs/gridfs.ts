@@ -4,9 +4,9 @@ import { pipeline } from "node:stream/promises";
 import { type Db, GridFSBucket, type ObjectId } from "mongodb";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
+import type { Growth } from "../growth.ts";
 import { type DocumentOf, t, tenantSchema } from "../model.ts";
 import type { Where } from "../query.ts";
-import type { Growth } from "../usage/growth.ts";
 import {
   BlobMissing,
   type BlobRef,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { drainTally, tally } from "../../services/platform/usage/tally.ts";
+import { Traffic } from "../../services/platform/usage/traffic.ts";
 import type { Store } from "../../storage/connection.ts";
-import { drainTally, tally } from "../../storage/traffic/tally.ts";
-import { Traffic } from "../../storage/traffic/traffic.ts";
 import { checkPage, openSite } from "../support/browser.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { settle } from "../support/settle.ts";

@@ -1283,7 +1283,7 @@ const ALL: Fault[] = [
   fault(
     "texts are replaced only if they name what is erased, not those of the agent",
     "storage/replace-texts.ts",
-    "const isErased = isWhole ? () => true : names;",
+    "const isErased = isWhole || isWork ? () => true : names;",
     "const isErased = names;",
     "http/erasers",
   ),

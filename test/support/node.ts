@@ -1,10 +1,8 @@
 import { type Middleware, ServiceBroker } from "moleculer";
 import { openSecretBox } from "../../lib/crypto/secrets.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
-import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
-import { Modes } from "../../observability/modes.ts";
 import { readAllSettings } from "../../services/extensions.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";
@@ -14,11 +12,13 @@ import { tenantsService } from "../../services/identity/tenants/tenants.service.
 import { usersService } from "../../services/identity/users/users.service.ts";
 import { MODELS } from "../../services/models.ts";
 import { newHostResolver } from "../../services/outgoing.ts";
+import { DiskWatch } from "../../services/platform/admission/disk.ts";
+import { Modes } from "../../services/platform/admission/modes.ts";
+import { Traffic } from "../../services/platform/usage/traffic.ts";
+import { StorageUsage } from "../../services/platform/usage/usage.ts";
 import type { Runtime, ServiceFactory } from "../../services/runtime.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore } from "../../storage/connection.ts";
-import { Traffic } from "../../storage/traffic/traffic.ts";
-import { StorageUsage } from "../../storage/usage/usage.ts";
 import { unread } from "./audit.ts";
 
 const IDENTITY = [agentsService, authService, keysService, teamsService, tenantsService, usersService];

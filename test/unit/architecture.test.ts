@@ -49,6 +49,9 @@ describe("imports go one way", () => {
     expect(offences(inFolder("middlewares"), (of) => below.test(of))).toEqual([]);
   });
 
+  test("observability imports no service", () =>
+    expect(offences(inFolder("observability"), (of) => !of.startsWith("services/"))).toEqual([]));
+
   test("a contract imports lib and other contracts", () => {
     const contracts = all.filter(({ file }) => file.endsWith(".contract.ts"));
     expect(offences(contracts, (of) => of.startsWith("lib/") || of.endsWith(".contract.ts"))).toEqual([]);
@@ -229,6 +232,9 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/devices/sessions.service.ts":
     "sweeps of devices whose key is gone, or was never fetched",
   "services/edge/idempotency/idempotency.service.ts": "sweep of old keys",
+  "services/platform/usage/traffic.ts":
+    "counts of all tenants, written by each node and read by the operator",
+  "services/platform/usage/usage.ts": "which tenants are full, and measuring those that wrote",
   "services/identity/users/users.service.ts": "a person by e-mail at login; people of verified tokens",
 };
 

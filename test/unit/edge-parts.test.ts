@@ -6,11 +6,11 @@ import { Errors } from "moleculer";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { Fault, invalidValue, notFound } from "../../lib/contract/faults.ts";
 import { originAt } from "../../lib/http/origin.ts";
-import { RateWindows } from "../../observability/rate-windows.ts";
 import { errorAnswer, toFault } from "../../services/edge/gateway/answer/respond.ts";
 import { CallerLimits, Overload, overLimit } from "../../services/edge/gateway/limits.ts";
 import { clientAddress, givenRequestId } from "../../services/edge/gateway/router.ts";
 import { HttpServer } from "../../services/edge/gateway/server.ts";
+import { RateWindows } from "../../services/platform/admission/rate-windows.ts";
 import { CALLERS } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
 

@@ -1,12 +1,12 @@
 import { statfs } from "node:fs/promises";
 import { describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../config.ts";
-import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
 import { exposition, metrics } from "../../observability/metrics.ts";
 import { WatchedExporter } from "../../observability/otel.ts";
 import { parseTraceparent } from "../../observability/tracing.ts";
+import { DiskWatch } from "../../services/platform/admission/disk.ts";
 
 describe("metrics", () => {
   /** Labels whose values are few and known. */

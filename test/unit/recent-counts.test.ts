@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { noteChange, RECENT, RECENT_SECONDS, recentOf, tally } from "../../storage/traffic/tally.ts";
+import { noteChange, RECENT, RECENT_SECONDS, recentOf, tally } from "../../services/platform/usage/tally.ts";
 
 const COUNT_MS = RECENT_SECONDS * 1000;
 const NOW = 1_700_000_000_000;

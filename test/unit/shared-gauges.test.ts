@@ -4,7 +4,7 @@ import { nodesWith } from "../../mixins/affinity.ts";
 import { readGauges } from "../../observability/metrics.ts";
 import { TenantModel } from "../../services/identity/tenants/tenants.model.ts";
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
-import { StorageUsage } from "../../storage/usage/usage.ts";
+import { StorageUsage } from "../../services/platform/usage/usage.ts";
 import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 

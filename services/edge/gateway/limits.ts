@@ -10,11 +10,11 @@ import { networkOf } from "../../../lib/http/network-address.ts";
 import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
 import type { Limit, Taken } from "../../../lib/queue/sliding-window.ts";
 import { TokenBuckets } from "../../../lib/queue/token-bucket.ts";
-import type { DiskWatch } from "../../../observability/disk.ts";
-import type { Modes } from "../../../observability/modes.ts";
-import { RateWindows, WINDOW_SECONDS } from "../../../observability/rate-windows.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
-import type { StorageUsage } from "../../../storage/usage/usage.ts";
+import type { DiskWatch } from "../../platform/admission/disk.ts";
+import type { Modes } from "../../platform/admission/modes.ts";
+import { RateWindows, WINDOW_SECONDS } from "../../platform/admission/rate-windows.ts";
+import { resourceQueue } from "../../platform/admission/resources.ts";
+import type { StorageUsage } from "../../platform/usage/usage.ts";
 import { toFault } from "./answer/respond.ts";
 import type { Allowance, HttpExchange } from "./http-exchange.ts";
 

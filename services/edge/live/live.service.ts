@@ -4,15 +4,9 @@ import { listNodes } from "../../../lib/broker/between-nodes.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import {
-  MAX_TYPES,
-  noneRecent,
-  RECENT,
-  RECENT_SECONDS,
-  type Recent,
-} from "../../../storage/traffic/tally.ts";
-import type { Traffic } from "../../../storage/traffic/traffic.ts";
-import { toStorage } from "../../../storage/usage/usage.ts";
+import { MAX_TYPES, noneRecent, RECENT, RECENT_SECONDS, type Recent } from "../../platform/usage/tally.ts";
+import type { Traffic } from "../../platform/usage/traffic.ts";
+import { toStorage } from "../../platform/usage/usage.ts";
 import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
 import { getTraffic, getTrafficHistory } from "./live.contract.ts";
 

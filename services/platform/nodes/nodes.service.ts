@@ -2,7 +2,6 @@ import type { Context, ServiceBroker } from "moleculer";
 import { listNodes as nodesOffering } from "../../../lib/broker/between-nodes.ts";
 import { unavailable } from "../../../lib/contract/faults.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
-import type { ModesState } from "../../../observability/modes.ts";
 import { noteAnyWrites, noteWrite, onWrite, setComplete } from "../../../storage/activity.ts";
 import { raiseFormat, readFormat, unknownFormat } from "../../../storage/format.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
@@ -15,6 +14,7 @@ import {
   type Runtime,
   type ServiceFactory,
 } from "../../runtime.ts";
+import type { ModesState } from "../admission/modes.ts";
 import * as contract from "./nodes.contract.ts";
 import { InstallationModel } from "./nodes.model.ts";
 import { findProblems, reportNode } from "./report.ts";

@@ -6,7 +6,7 @@ import { reportChange } from "../../../middlewares/live-changes.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
-import { noteWork } from "../../../storage/traffic/tally.ts";
+import { noteWork } from "../../platform/usage/tally.ts";
 import { labelsOf } from "./audience.ts";
 import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
 import { type DocumentConverter, NotConvertible } from "./converter.ts";

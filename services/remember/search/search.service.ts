@@ -10,7 +10,6 @@ import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
 import { keyedBy, nodesWith } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics, observeGauge, observeValue } from "../../../observability/metrics.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import {
@@ -24,8 +23,9 @@ import {
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { type TaskRunner, tenantErasure } from "../../../storage/search/protocol.ts";
-import { tallyUse } from "../../../storage/traffic/tally.ts";
 import { outgoing } from "../../outgoing.ts";
+import { resourceQueue } from "../../platform/admission/resources.ts";
+import { tallyUse } from "../../platform/usage/tally.ts";
 import { event, idempotent, internal, type Runtime, type ServiceFactory } from "../../runtime.ts";
 import { CatchUp, DOMAIN_OF } from "./catch-up.ts";
 import { CosineScale } from "./cosine-scale.ts";

@@ -3,7 +3,7 @@ import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/otel.ts";
-import { tally } from "../../../storage/traffic/tally.ts";
+import { tally } from "../../platform/usage/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import {
   type DeliveryDoc,

@@ -9,8 +9,8 @@ import { derivedId, newId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { Loop } from "../../../mixins/loop.ts";
-import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
+import { noteChange, tally } from "../../platform/usage/tally.ts";
 import {
   type DeadLetterFilter,
   findDead,

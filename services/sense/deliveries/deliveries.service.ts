@@ -6,8 +6,8 @@ import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { recentOf } from "../../../storage/traffic/tally.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
+import { recentOf } from "../../platform/usage/tally.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
 import * as ofAgents from "./agent-deliveries.contract.ts";
 import { AgentDeliveries } from "./agent-deliveries.ts";
@@ -255,7 +255,7 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     wake: internal<{ ready: Ready[] }>(({ params }) => {
       for (const { agent_id } of params.ready) domain().requestQueues.wake(agent_id);
     }),
-    /** Returns this node's recent work for a tenant (storage/traffic/tally.ts). */
+    /** Returns this node's recent work for a tenant (services/platform/usage/tally.ts). */
     tally: internal<{ tenant_id: string }>(({ params }) => recentOf(params.tenant_id)),
     /** Whether the tenant acknowledged any delivery. */
     any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>

@@ -8,7 +8,7 @@ import { parseExact } from "../../../lib/json/json.ts";
 import { Due } from "../../../mixins/due.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { noteChange } from "../../../storage/traffic/tally.ts";
+import { noteChange } from "../../platform/usage/tally.ts";
 import { deliveryTo, type Matches } from "../interests/receiver.ts";
 import type { ManyParams } from "./dead-letter-find.ts";
 import { keptReason, mappingError } from "./dead-letter-state.ts";

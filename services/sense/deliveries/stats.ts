@@ -4,7 +4,7 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { tally } from "../../../storage/traffic/tally.ts";
+import { tally } from "../../platform/usage/tally.ts";
 import { findOldest } from "./backlog.ts";
 import type { getDeliveryStats } from "./deliveries.contract.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";

@@ -4,7 +4,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Write } from "../../../storage/query.ts";
-import { noteChange, tally } from "../../../storage/traffic/tally.ts";
+import { noteChange, tally } from "../../platform/usage/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import { type DeliveryDoc, type DeliveryState, timelinePush, UNLEASED } from "./deliveries.model.ts";

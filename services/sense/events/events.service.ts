@@ -5,8 +5,8 @@ import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop, working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
-import { recentOf } from "../../../storage/traffic/tally.ts";
 import type { RoutingRaised } from "../../identity/tenants/routing-change.ts";
+import { recentOf } from "../../platform/usage/tally.ts";
 import { action, idempotent, internal, type Runtime, unchecked } from "../../runtime.ts";
 import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/explain.ts";
@@ -117,7 +117,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       ...keyedBy("params.tenant_id", { delete_old: internal<OfTenant>((ctx) => retention.deleteSome(ctx)) }),
       /** Forgets the events that this node has in memory, once texts of stored ones were erased. */
       forget_recent: internal<object>(() => recent.clear()),
-      /** Returns this node's recent work for a tenant (storage/traffic/tally.ts). */
+      /** Returns this node's recent work for a tenant (services/platform/usage/tally.ts). */
       tally: internal<OfTenant>(({ params }) => recentOf(params.tenant_id)),
     },
 

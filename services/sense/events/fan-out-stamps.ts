@@ -1,6 +1,6 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Write } from "../../../storage/query.ts";
-import { noteChange } from "../../../storage/traffic/tally.ts";
+import { noteChange } from "../../platform/usage/tally.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
 import { listKey } from "./position.ts";

@@ -5,7 +5,7 @@ import { isOwner } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { isStoreLost, isSystemic } from "../../../storage/store-lost.ts";
-import { noteChange } from "../../../storage/traffic/tally.ts";
+import { noteChange } from "../../platform/usage/tally.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
 import type { EventDeps } from "./deps.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../../../config.ts";
-import type { Traffic } from "../../../../storage/traffic/traffic.ts";
 import type { AgentState, DeliveryHealth } from "../../../identity/agents/agents.contract.ts";
+import type { Traffic } from "../../../platform/usage/traffic.ts";
 import type { Lacking } from "../../interests/explain.ts";
 import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
 import type { DeliveryDeps } from "../deps.ts";

@@ -1,10 +1,10 @@
 import { isFault } from "../../../../lib/contract/faults.ts";
 import type { Queue, Queued } from "../../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
-import { noteChange } from "../../../../storage/traffic/tally.ts";
-import type { StorageUsage } from "../../../../storage/usage/usage.ts";
 import type { AgentState } from "../../../identity/agents/agents.contract.ts";
 import { activeTenants } from "../../../identity/tenants/find-tenants.ts";
+import { noteChange } from "../../../platform/usage/tally.ts";
+import type { StorageUsage } from "../../../platform/usage/usage.ts";
 import type {
   AgentMatches,
   HistoryParams,

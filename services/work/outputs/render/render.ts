@@ -1,7 +1,7 @@
 import { type Fault, ruleBroken } from "../../../../lib/contract/faults.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
 import { type ThreadEnded, WorkerThread } from "../../../../lib/worker-thread.ts";
-import { resourceQueue } from "../../../../observability/resources.ts";
+import { resourceQueue } from "../../../platform/admission/resources.ts";
 
 /** Input of a rendering thread. */
 export interface Rendering {

@@ -1,6 +1,6 @@
-import { unavailable } from "../lib/contract/faults.ts";
-import type { Health } from "./health.ts";
-import { type Log, setLogLevel } from "./log.ts";
+import { unavailable } from "../../../lib/contract/faults.ts";
+import type { Health } from "../../../observability/health.ts";
+import { type Log, setLogLevel } from "../../../observability/log.ts";
 
 type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";
 

@@ -1,13 +1,13 @@
 import type { Collection } from "mongodb";
 import type { SqliteCollection } from "mongoose-sqlite";
-import { type Fault, ruleBroken } from "../../lib/contract/faults.ts";
-import { HOUR_MS } from "../../lib/time.ts";
-import type { Blobs } from "../blobs/blobs.ts";
-import type { Claim } from "../blobs/guarded.ts";
-import type { TenantCollection } from "../collection.ts";
-import type { Store } from "../connection.ts";
-import { isDuplicateKey } from "../write-errors.ts";
-import { Growth, roughSize } from "./growth.ts";
+import { type Fault, ruleBroken } from "../../../lib/contract/faults.ts";
+import { HOUR_MS } from "../../../lib/time.ts";
+import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import type { Claim } from "../../../storage/blobs/guarded.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { Growth, roughSize } from "../../../storage/growth.ts";
+import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { type UsageDoc, UsageModel } from "./usage.model.ts";
 
 /** A tenant's storage use and quota; `Infinity` without one. */

@@ -1,8 +1,8 @@
-import { fromFieldName, toFieldName } from "../../lib/text/field-name.ts";
-import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
-import type { TenantCollection } from "../collection.ts";
-import type { Store } from "../connection.ts";
-import { INSTALLATION } from "../model.ts";
+import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { INSTALLATION } from "../../../storage/model.ts";
 import {
   computeSpan,
   MINUTE_MS,

@@ -1,5 +1,5 @@
-import { LruMap } from "../../lib/lru-map.ts";
-import { HOUR_MS } from "../../lib/time.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
+import { HOUR_MS } from "../../../lib/time.ts";
 
 /**
  * What is counted of a tenant's traffic. `delivered` counts attempts, `failed`

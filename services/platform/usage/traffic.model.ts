@@ -1,4 +1,4 @@
-import { type DocumentOf, type Model, t, tenantSchema } from "../model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Counts } from "./tally.ts";
 
 /** The time that a row covers. */

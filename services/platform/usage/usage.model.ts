@@ -1,4 +1,4 @@
-import { type DocumentOf, type Model, t, tenantSchema } from "../model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A tenant's storage use. `_id` is the tenant's. */
 export interface UsageDoc extends DocumentOf<typeof schema> {}

@@ -1,6 +1,6 @@
-import type { SharedWindows } from "../connectors/redis.ts";
-import { type Limit, SlidingWindow, type Taken } from "../lib/queue/sliding-window.ts";
-import { metrics } from "./metrics.ts";
+import type { SharedWindows } from "../../../connectors/redis.ts";
+import { type Limit, SlidingWindow, type Taken } from "../../../lib/queue/sliding-window.ts";
+import { metrics } from "../../../observability/metrics.ts";
 
 export const WINDOW_SECONDS = 60;
 

@@ -2,20 +2,20 @@ import { setTimeout } from "node:timers/promises";
 import { getHeapStatistics, type HeapInfo } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import type { MongoClient } from "mongodb";
-import type { Config } from "../config.ts";
-import { memory, turns } from "../lib/queue/work.ts";
-import { tracesUrl } from "../lib/tracing-settings.ts";
-import { buildVersion } from "../lib/version.ts";
-import type { Store } from "../storage/connection.ts";
-import type { RecordClock } from "../storage/record-clock.ts";
-import { DiskWatch } from "./disk.ts";
-import type { GaugeName } from "./gauges.ts";
-import { Health } from "./health.ts";
-import { createLog, type Log } from "./log.ts";
-import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
-import { Modes } from "./modes.ts";
-import type { Tracing } from "./otel.ts";
-import { watchQueue } from "./resources.ts";
+import type { Config } from "../../../config.ts";
+import { memory, turns } from "../../../lib/queue/work.ts";
+import { tracesUrl } from "../../../lib/tracing-settings.ts";
+import { buildVersion } from "../../../lib/version.ts";
+import type { GaugeName } from "../../../observability/gauges.ts";
+import { Health } from "../../../observability/health.ts";
+import { createLog, type Log } from "../../../observability/log.ts";
+import { metrics, observeGauge, observeValue, startProcessMetrics } from "../../../observability/metrics.ts";
+import type { Tracing } from "../../../observability/otel.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { RecordClock } from "../../../storage/record-clock.ts";
+import { DiskWatch } from "../admission/disk.ts";
+import { Modes } from "../admission/modes.ts";
+import { watchQueue } from "../admission/resources.ts";
 
 /** The observability of a node. */
 export interface Observability {
@@ -77,7 +77,7 @@ export async function startObservability(
 async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
   const url = tracesUrl(config);
   if (!url) return null;
-  const otel = await import("./otel.ts");
+  const otel = await import("../../../observability/otel.ts");
   return new otel.Tracing(url, config, log);
 }
 

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
 import { COUNTED, type Counted, type Counts } from "./tally.ts";
 import type { RecordedDoc, Unit } from "./traffic.model.ts";
 

@@ -1,6 +1,6 @@
-import { FairQueue, type FairQueueOptions } from "../lib/queue/fair-queue.ts";
-import { noteWork } from "../storage/traffic/tally.ts";
-import { metrics, observeGauge } from "./metrics.ts";
+import { FairQueue, type FairQueueOptions } from "../../../lib/queue/fair-queue.ts";
+import { metrics, observeGauge } from "../../../observability/metrics.ts";
+import { noteWork } from "../usage/tally.ts";
 
 /** The queues of this process, by resource. */
 const queues = new Map<string, FairQueue>();

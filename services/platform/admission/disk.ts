@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { unavailable } from "../lib/contract/faults.ts";
+import { unavailable } from "../../../lib/contract/faults.ts";
 
 const CHECK_EVERY_MS = 5000;
 const MB = 1_000_000;
