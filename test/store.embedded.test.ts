@@ -6,9 +6,11 @@ import { type Db, Decimal128 } from "mongodb";
 import { Schema } from "mongoose";
 import { asWork, turns } from "../lib/queue/work.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
+import { FORMAT, raiseFormat } from "../storage/format.ts";
 import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
 import { ownFolder } from "./support/own-folder.ts";
+import { ownStore } from "./support/own-store.ts";
 import { settle } from "./support/settle.ts";
 
 const WRITER = join(import.meta.dirname, "support/store-writer.ts");
@@ -135,28 +137,47 @@ describe("the data directory", () => {
     await withStore((store) => store.ping());
   });
 
-  test("with a newer file is refused, and the file left as it is", async () => {
-    await withStore((store) => store.ping());
+  const alter = (sql: string) => {
     const db = new DatabaseSync(file());
-    db.exec("PRAGMA user_version = 4711");
+    db.exec(sql);
     db.close();
+  };
+  test.each<[string, () => unknown, string]>([
+    [
+      "newer",
+      () => alter("PRAGMA user_version = 4711"),
+      "has data version 4711; this version supports up to",
+    ],
+    [
+      "that is no database",
+      () => writeFile(file(), "a text file".repeat(200)),
+      "is not a readable data file",
+    ],
+    ["of another program", () => alter("CREATE TABLE theirs (a)"), "is a database of another program"],
+  ])("with a file %s is refused in one line, and the file left as it is", async (_, make, reason) => {
+    await make();
     const before = await readFile(file());
-    expect(await refusal()).toContain("has data version 4711; this version supports up to");
+    const message = await refusal();
+    expect(message).toContain(file());
+    expect(message).toContain(reason);
     expect(await readFile(file())).toEqual(before);
   });
 
-  test("with a file that is no database is refused, and the file left as it is", async () => {
-    await writeFile(file(), "this is a text file, long enough to be taken for a database header".repeat(20));
-    const before = await readFile(file());
-    expect(await refusal()).toContain("is not a readable data file");
-    expect(await readFile(file())).toEqual(before);
+  test("of another build is refused with what to do, and left as it is", async () => {
+    await writeFile(join(DATA_DIR, "older.db"), "rows");
+    const message = await refusal();
+    expect(message).toContain("it contains older.db, but no sensorium.db");
+    expect(message).toContain("rename older.db to sensorium.db");
+    expect((await readdir(DATA_DIR)).filter((name) => name !== "lock.db")).toEqual(["older.db"]);
   });
 
-  test("with another program's database is refused", async () => {
-    const db = new DatabaseSync(file());
-    db.exec("CREATE TABLE theirs (a)");
-    db.close();
-    expect(await refusal()).toContain("is a database of another program");
+  test("with rows that a newer version has written is refused", async () => {
+    await withStore(async (store) => {
+      for (const format of [FORMAT + 1, FORMAT]) await raiseFormat(store.connection, format);
+    });
+    expect(await refusal()).toMatch(
+      new RegExp(`rows of format ${FORMAT + 1}, and this version .+ up to ${FORMAT}\\. Start the newer`),
+    );
   });
 });
 
@@ -195,6 +216,9 @@ test("a stop on a full disk leaves what it cannot copy in the log", async () => 
   expect(rows).toBeGreaterThanOrEqual(500);
 });
 
+const oneForAll = await ownStore();
+const stored: AnyCollection = database(oneForAll).collection("things");
+await stored.insertOne({ _id: 1 });
 test.each<[string, (things: AnyCollection, store: Store) => unknown]>([
   ["the filter operator $where", (things) => things.findOne({ $where: "1" })],
   ["the filter operator $type", (things) => things.find({ a: { $type: "string" } }).toArray()],
@@ -234,14 +258,10 @@ test.each<[string, (things: AnyCollection, store: Store) => unknown]>([
   ["the command dbStats", (_things, store) => database(store).command({ dbStats: 1 })],
   ["values of type RegExp", (things) => things.findOne({ a: /x/ })],
   ["values of BSON type Decimal128", (things) => things.insertOne({ a: Decimal128.fromString("1.5") })],
-])("what the embedded store leaves out: %s is refused by name", async (name, use) =>
-  withStore(async (store) => {
-    const things: AnyCollection = database(store).collection("things");
-    await things.insertOne({ _id: 1 });
-    await expect((async () => use(things, store))()).rejects.toThrow(
-      `mongoose-sqlite does not implement ${name}`,
-    );
-  }),
+])("what the embedded store leaves out: %s is refused by name", (name, use) =>
+  expect((async () => use(stored, oneForAll))()).rejects.toThrow(
+    `mongoose-sqlite does not implement ${name}`,
+  ),
 );
 
 describe("a write of many rows", () => {

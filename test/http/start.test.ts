@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { openStore, StoreError } from "../../storage/connection.ts";
-import { FORMAT, raiseFormat } from "../../storage/format.ts";
+import { openStore } from "../../storage/connection.ts";
 import { ACCESS } from "../support/access-table.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
@@ -222,61 +221,6 @@ describe("a start that cannot be", () => {
     await new Promise((done) => other.close(done));
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(new RegExp(`^Port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
-  });
-});
-
-describe("a folder that is left as it is", () => {
-  const refused = async (DATA_DIR: string) => {
-    const answer = await openStore({ DATA_DIR, MONGO_URL: null }).catch((err: unknown) => err);
-    expect(answer).toBeInstanceOf(StoreError);
-    return (answer as StoreError).message;
-  };
-
-  test("the database in it is another build's: the error says what to do", async () => {
-    const dataDir = await newDataDir();
-    await writeFile(join(dataDir, "older.db"), "rows");
-    const message = await refused(dataDir);
-    expect(message).toContain("it contains older.db, but no sensorium.db");
-    expect(message).toContain("rename older.db to sensorium.db");
-    expect((await readdir(dataDir)).filter((name) => name !== "lock.db")).toEqual(["older.db"]);
-  });
-
-  test("a newer version has written rows that this one does not know", async () => {
-    const dataDir = await newDataDir();
-    const store = await openStore({ DATA_DIR: dataDir });
-    await raiseFormat(store.connection, FORMAT + 1);
-    await raiseFormat(store.connection, FORMAT);
-    await store.close();
-    expect(await refused(dataDir)).toMatch(
-      new RegExp(
-        `rows of format ${FORMAT + 1}, and this version .+ formats up to ${FORMAT}\\. Start the newer`,
-      ),
-    );
-  });
-
-  test.each(
-    Object.entries<(file: string) => Promise<void> | void>({
-      "is no database": (file) => writeFile(file, "these are not the bytes of a database".repeat(200)),
-      "is newer than this program": (file) => {
-        const database = new DatabaseSync(file);
-        database.exec("PRAGMA user_version = 9999");
-        database.close();
-      },
-      "is another program's": (file) => {
-        const database = new DatabaseSync(file);
-        database.exec("CREATE TABLE recipes (name TEXT)");
-        database.close();
-      },
-    }),
-  )("its data file %s", async (_what, make) => {
-    const dataDir = await newDataDir();
-    const file = join(dataDir, "sensorium.db");
-    await make(file);
-    const before = await readFile(file);
-    const message = await refused(dataDir);
-    expect(message.split("\n")).toHaveLength(1);
-    expect(message).toContain(file);
-    expect((await readFile(file)).equals(before)).toBe(true);
   });
 });
 

@@ -4,6 +4,7 @@ import { patience } from "./patience.ts";
 interface SettleOptions {
   /** Longer than usual; less counts as `USUAL_MS`. */
   within?: number;
+  /** Time between two looks, in ms. Without it they become rarer, as each costs processor time: every 20 to 100. */
   every?: number;
   what?: string;
 }
@@ -23,7 +24,7 @@ const BY_WORLD = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 1.5 : 1;
  */
 export async function settle<T>(
   condition: () => T | Promise<T>,
-  { within = USUAL_MS, every = 20, what = condition.toString() }: SettleOptions = {},
+  { within = USUAL_MS, every, what = condition.toString() }: SettleOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
   const started = performance.now();
   let allowed: number;
@@ -38,7 +39,8 @@ export async function settle<T>(
     } catch (error) {
       last = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, every));
+    const pause = every ?? Math.min(Math.max((performance.now() - started) / 20, 20), 100);
+    await new Promise((resolve) => setTimeout(resolve, pause));
     allowed = Math.max(USUAL_MS, within) * BY_WORLD * patience();
   } while (performance.now() - started < allowed);
   throw new Error(`not settled within ${Math.round(allowed)} ms: ${what} (last: ${String(last)})`, {
