@@ -77,7 +77,11 @@ export function AgentFilter(filter: Filter & { none: string }) {
 }
 
 /** A text that takes effect on leaving the field or on Enter, not on each keystroke. */
-export function TextFilter({ placeholder, ...filter }: Filter & { placeholder: string }) {
+export function TextFilter({
+  placeholder,
+  type = "text",
+  ...filter
+}: Filter & { placeholder?: string; type?: "text" | "date" }) {
   const [value, change] = useParameter(filter);
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -86,6 +90,7 @@ export function TextFilter({ placeholder, ...filter }: Filter & { placeholder: s
     <TextField
       label={filter.label}
       placeholder={placeholder}
+      type={type}
       value={text}
       onChange={setText}
       onBlur={done}

@@ -38,6 +38,7 @@ export function filtersOf(search: URLSearchParams) {
       project_id: search.get("project"),
       subject: search.get("subject"),
       tags: listed(search.get("tags") ?? ""),
+      as_of: search.get("as_of"),
       include_superseded: search.get("superseded") === "1",
     }),
   };
@@ -56,6 +57,7 @@ export function Filters() {
         <TextFilter name="subject" label="Subject" placeholder="customer-42" />
         <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />
         <MetadataFilterField />
+        <TextFilter name="as_of" label="As of" type="date" />
         <CheckFilter name="superseded" label="Include superseded" />
         {q ? (
           <CheckFilter name="explain" label="Explain" off="0" />
