@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { type BrokerOptions, Serializers } from "moleculer";
 import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
 import { betweenNodes, type FinishedCalls, moleculerMiddlewares } from "./lib/broker/between-nodes.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
+import { contextIds } from "./lib/ids.ts";
 import { parseExact, stringifyExact } from "./lib/json/json.ts";
 import { operationMiddlewares } from "./middlewares/operations.ts";
 import { Affinity } from "./mixins/affinity.ts";
@@ -24,8 +24,6 @@ export function brokerOptions(
 ): BrokerOptions {
   const { log, tracing } = observability;
   const alone = config.NATS_URL === null;
-  const process_id = randomBytes(6).toString("base64url");
-  let contexts = 0;
   return {
     namespace: "sensorium",
     nodeID: identity.node,
@@ -53,8 +51,7 @@ export function brokerOptions(
       discoverer: new PromptDiscoverer() as never,
     },
     contextParamsCloning: false,
-    // Of contexts, of which a request has several: Moleculer's own joins 20 random parts.
-    uidGenerator: () => `${process_id}${(++contexts).toString(36)}`,
+    uidGenerator: contextIds(),
     // A stop waits for the calls under way; main.ts says for how long.
     tracking: { enabled: true },
     // Their params are not JSON Schema, and nothing asks them.

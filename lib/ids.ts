@@ -1,4 +1,4 @@
-import { hash, randomFillSync } from "node:crypto";
+import { hash, randomBytes, randomFillSync } from "node:crypto";
 
 /** Kinds of resource with a prefixed id (spec: Conventions; api.md "Identifiers"). All others are UUIDv7. */
 export const PREFIXES = [
@@ -122,4 +122,11 @@ function counted(n: number): string {
 
 function formatUuid(time: string, middle: string, tail: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}
+
+/** Returns what makes ids of contexts, of which a request has several: Moleculer's own joins 20 random parts. */
+export function contextIds(): () => string {
+  const process_id = randomBytes(6).toString("base64url");
+  let contexts = 0;
+  return () => `${process_id}${(++contexts).toString(36)}`;
 }
