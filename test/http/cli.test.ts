@@ -242,6 +242,29 @@ test("remembers a text of several lines under its first", async () => {
   });
 });
 
+test("measures search with questions of one's own, compares settings, and keeps the trend", async () => {
+  const { id } = await json("remember", "The lighthouse keeper is called Edda Holm.");
+  const lines = [
+    { question: "what is the lighthouse keeper called?", answers: [id] },
+    { question: "who is the lighthouse keeper?", answers: ["edda holm"] },
+    { question: "xylophone zeppelin quagmire", answers: [] },
+    { question: "jellyfish umbrella nocturne", answers: ["nobody said this"] },
+  ];
+  writeFileSync(join(cli.folder, "own.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"));
+  const right = { questions: 4, hit5: 2 / 3, recall10: 2 / 3, false_answers: 0, missing_answers: 1 };
+  const { runs } = await json("eval", "own.jsonl", "--against", '{"min_score": 1}');
+  expect(runs).toMatchObject([
+    { params: {}, hit1: 2 / 3, ...right },
+    { params: { min_score: 1 }, hit1: 0, recall10: 0, missing_answers: 3 },
+  ]);
+  const { out } = await cli.run(["eval", "own.jsonl", "--verbose"]);
+  expect(out).toMatch(/^\{\} +4 +66\.7 % +66\.7 % +66\.7 % +0 +1$/m);
+  expect(out).toContain("jellyfish umbrella nocturne");
+  expect(out).toMatch(/^hit@5 +▆▆$/m);
+  writeFileSync(join(cli.folder, "own.jsonl"), '{"question": "whose?"}\n{"answers": 3}');
+  expect((await cli.run(["eval", "own.jsonl"])).err).toContain("own.jsonl, line 2: expected");
+});
+
 test("filters memories by owner, time and metadata", async () => {
   const { id } = await json("remember", "Invoices of the harbour", "Paid in March.");
   const of = ["--metadata", '{"port": "north"}'];

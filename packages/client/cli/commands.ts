@@ -10,6 +10,7 @@ import { DEAD_LETTERS } from "./dead-letters.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { DOCUMENTS } from "./documents.ts";
+import { evaluate } from "./eval.ts";
 import { EVENTS } from "./event.ts";
 import { listen, publish, tail } from "./events.ts";
 import { HANDOFF } from "./handoff.ts";
@@ -32,7 +33,7 @@ import { work } from "./work.ts";
 export const SECTIONS: Record<string, Record<string, Command>> = {
   "Who and where": { connect, login, ...PROFILE, doctor, demo },
   Events: { publish, listen, work, tail, ...SCHEDULES, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
-  Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
+  Knowledge: { remember, recall, eval: evaluate, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...APPROVALS, ...HANDOFF },
   "Agents and senders": { ...AGENTS, ...REPLAYS, ...RESOURCE_COMMANDS },
   "Everything else": { api, mcp, hook, ...PROJECT, admin, completion },
