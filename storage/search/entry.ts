@@ -188,6 +188,8 @@ export interface SearchHit {
   /** The score of each leg that found it, 0..1. */
   sources: { vector?: number; bm25?: number };
   superseded: boolean;
+  /** The name that it shares with a better result, if only that leads to it. */
+  through?: string;
 }
 
 /** How an answer was computed (api: Memories). */

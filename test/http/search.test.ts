@@ -75,6 +75,17 @@ describe("a search", () => {
     expect(idsOf(await search(cast.alice, query))).toContain(id);
   });
 
+  test("finds a second fact through a name that it shares with the first", async () => {
+    const first = await remember(cast.alice, { content: "The windmill is looked after by Ottokar Quast." });
+    const second = await remember(cast.alice, { content: "Ottokar Quast answers at extension 5581." });
+    await embedded();
+    const { results } = await whole(() =>
+      search(cast.alice, "how do I phone whoever looks after the windmill"),
+    );
+    expect(idsOf({ results }).slice(0, 2)).toEqual([first.id, second.id]);
+    expect([results[0].through, results[1].through]).toEqual([undefined, "Ottokar"]);
+  });
+
   test("puts the newer of two statements about the same first", async () => {
     const say = (content: string) => remember(cast.alice, { title: "Canteen hours", content });
     const [old, newer] = [

@@ -22,6 +22,9 @@ const Result = Type.Object({
   match: oneOf(["likely", "possible"], {
     description: "`likely`: it probably answers the query. `possible`: it is the best there is, and may not.",
   }),
+  through: Type.Optional(
+    Type.String({ description: "The name that it shares with a better result, if only that leads to it." }),
+  ),
 });
 
 const Plan = Type.Object({
@@ -146,6 +149,7 @@ export const searchMemories = operation({
       "results.memory.updated_at",
       "results.valid",
       "results.match",
+      "results.through?",
       "results.score",
       "no_match?",
       "degraded?",

@@ -51,12 +51,13 @@ export async function search(memories: Memories, ctx: Call<Asked>, touches: Touc
   const given = matching(hits, ctx.params.include_possible ?? true).slice(0, limit);
   const rows = given.map(({ row }) => row);
   const shown = await memories.presentAll(ctx, rows, access);
-  const results = given.map(({ row, score, sources }, i) => ({
+  const results = given.map(({ row, score, sources, through }, i) => ({
     memory: shown[i],
     score,
     sources,
     superseded: row.status === "superseded",
     ...{ valid: presentValidity(row), match: matchOf(score) },
+    ...(through !== undefined && { through }),
   }));
   touches.note(rows, memories.now().getTime());
   return {
@@ -124,9 +125,9 @@ async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[])
     return inForce && !memories.isExpired(row) && mayRead(access, row);
   });
   const byId = new Map(good.map((row) => [row._id, row]));
-  return hits.flatMap(({ id, score, sources }) => {
+  return hits.flatMap(({ id, score, sources, through }) => {
     const row = byId.get(id);
-    return row ? [{ row, score, sources }] : [];
+    return row ? [{ row, score, sources, through }] : [];
   });
 }
 

@@ -11,7 +11,7 @@ import type { CosineScale } from "./cosine-scale.ts";
 import { pastOf, readDates } from "./date-words.ts";
 import type { ParsedQuery } from "./features.ts";
 import type { QueryVectors } from "./query-vectors.ts";
-import { FLOOR, type Ranked, rank } from "./ranking.ts";
+import { byScore, FLOOR, type Ranked, rank } from "./ranking.ts";
 
 const PLAN_RESULTS = 50;
 
@@ -73,10 +73,14 @@ export async function find(
     ...(expect !== undefined && { expect }),
   };
   const legs = await index.legs(asksLegs, searching);
-  const ranked = rank(query, legs.candidates, legs.corpus, {
+  const direct = rank(query, legs.candidates, legs.corpus, {
     ...{ now: at, usual: scale.get() },
     isPast: isPast(asked, query),
   });
+  const ranked =
+    kind === "memory" && asked.rerank !== false
+      ? await withOneStep({ index, searching, query, legs }, asksLegs, direct)
+      : direct;
   const found = ranked.filter(({ score }) => score >= FLOOR);
   const textsOf = (ids: string[], characters: number) => index.texts(tenant_id, kind, ids, characters);
   const reranked =
@@ -110,6 +114,79 @@ export async function find(
   };
 }
 
+/** The best results whose names lead on, how many results these bring, and by how many entries a name may be shared. */
+const MOST_STEPS = { from: 3, to: 2, shared: 8 };
+/** The share of a result's score that what it leads to gets: more if that has a word of the question that the result lacks. */
+const STEP = { plain: 0.6, telling: 0.9 };
+const STEP_CHARACTERS = 500;
+const NAMES = /(?<!^|[.!?]\s)\p{Lu}[\p{L}\p{N}]+|(?:^|(?<=[.!?]\s))\p{Lu}[\p{L}\p{N}]+(?=\s\p{Lu}\p{L})/gu;
+
+/**
+ * Adds statements that share a name with the best results, one step from these: if the best lacks words of the question, it may
+ * need several facts ("who looks after it?", "where can she be reached?").
+ */
+async function withOneStep(
+  {
+    index,
+    searching,
+    query,
+    legs,
+  }: Pick<Dependencies, "index" | "searching"> & {
+    query: ParsedQuery;
+    legs: LegsAnswer;
+  },
+  asked: LegsQuery,
+  ranked: Ranked[],
+): Promise<Ranked[]> {
+  const known = new Map(legs.candidates.map((each) => [each.id, each]));
+  const lacks = ({ id }: Ranked) => query.facts & ~(known.get(id)?.has ?? 0);
+  const isStatement = ({ id }: Ranked) => {
+    const { before = [], after = [] } = known.get(id) ?? {};
+    return before.length + after.length === 0;
+  };
+  const best = ranked.slice(0, MOST_STEPS.from).filter((each) => each.score >= FLOOR && isStatement(each));
+  if (best[0] !== ranked[0] || !best[0] || lacks(best[0]) === 0) return ranked;
+  const ids = best.map(({ id }) => id);
+  const texts = await index.texts(asked.tenant_id, asked.kind, ids, STEP_CHARACTERS);
+  const names = best.flatMap((from) =>
+    (texts[from.id]?.match(NAMES) ?? []).flatMap((name) => terms(name).map((term) => ({ from, name, term }))),
+  );
+  const fresh = [...new Map(names.map((each) => [each.term, each])).values()]
+    .filter(({ term }) => !query.terms.includes(term))
+    .slice(0, MAX_QUERY_TERMS - query.terms.length);
+  if (fresh.length === 0) return ranked;
+  const shared = fresh.map(({ term }) => term);
+  const more = { terms: [...query.terms, ...shared], variants: [], vector: null };
+  const { candidates, corpus } = await index.legs({ ...asked, ...more }, searching);
+  const rare = fresh
+    .map((each, i) => ({ ...each, at: query.terms.length + i }))
+    .filter(({ at }) => (corpus.frequencies[at] ?? 0) <= MOST_STEPS.shared);
+  const scores = new Map(ranked.map(({ id, score }) => [id, score]));
+  const steps = candidates.flatMap(({ id, has, before, after, superseded, confidence }): Ranked[] => {
+    const led = rare.find(({ at, from }) => has & (1 << at) && from.id !== id);
+    if (!led || before.length + after.length > 0) return [];
+    const score = led.from.score * (has & lacks(led.from) ? STEP.telling : STEP.plain);
+    if ((scores.get(id) ?? 0) >= score) return [];
+    const { recency } = led.from;
+    return [
+      {
+        id,
+        score,
+        fused: score,
+        vector: null,
+        bm25: null,
+        confidence,
+        recency,
+        superseded,
+        through: led.name,
+      },
+    ];
+  });
+  const added = steps.sort(byScore).slice(0, MOST_STEPS.to);
+  const replaced = new Set(added.map(({ id }) => id));
+  return [...ranked.filter(({ id }) => !replaced.has(id)), ...added].sort(byScore);
+}
+
 /** Whether what was superseded since is asked for: by the time that it held at, or together with a time that is over. */
 function isPast({ where = {}, include_superseded }: SearchFind, { dates }: ParsedQuery): boolean {
   if (where.held) return true;
@@ -117,9 +194,9 @@ function isPast({ where = {}, include_superseded }: SearchFind, { dates }: Parse
   return Boolean(include_superseded) && (until || dates.length > 0);
 }
 
-function toHit({ id, score, vector, bm25, superseded }: Ranked): SearchHit {
+function toHit({ id, score, vector, bm25, superseded, through }: Ranked): SearchHit {
   const sources = { ...(vector !== null && { vector }), ...(bm25 !== null && { bm25 }) };
-  return { id, score, sources, superseded };
+  return { id, score, sources, superseded, ...(through !== undefined && { through }) };
 }
 
 interface Course {

@@ -63,6 +63,8 @@ export interface Ranked {
   superseded: boolean;
   /** Its relevance by the reranker, if that rated it. */
   relevance?: number;
+  /** The name that it shares with a better result, if only that leads to it. */
+  through?: string;
 }
 
 interface Circumstances {
@@ -72,6 +74,11 @@ interface Circumstances {
   usual?: (cosine: number) => number;
   /** What held at a time is asked for: that it was superseded since does not count against it. */
   isPast?: boolean;
+}
+
+/** Best first; ties by id, for a stable order. */
+export function byScore(a: Ranked, b: Ranked): number {
+  return b.score - a.score || (a.id < b.id ? -1 : 1);
 }
 
 /** Scores candidates and sorts them best first; ties by id, for a stable order. */
@@ -87,7 +94,7 @@ export function rank(
     return scored(candidate, computeFeatures(candidate, weighed), now, heldThen);
   });
   fittingFirst(query, ranked, candidates);
-  ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  ranked.sort(byScore);
   doubtParts(query, ranked, candidates);
   return ranked;
 }

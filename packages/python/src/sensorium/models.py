@@ -2068,6 +2068,8 @@ class MemoriesSearchResultResultsItem(Model):
     """When it holds; `until` is exclusive, and null without an end."""
     match: Union[Literal["likely", "possible"], str]
     """`likely`: it probably answers the query. `possible`: it is the best there is, and may not."""
+    through: Union[str, None] = None
+    """The name that it shares with a better result, if only that leads to it."""
 
 
 class MemoriesSearchResultResultsItemSources(Model):
