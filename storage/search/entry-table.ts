@@ -166,7 +166,13 @@ export class EntryTable {
     if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
     for (const name of TIMES) this.#keepWithin(visible, where.times?.[name], (entry) => entry[name]);
     const { held: time } = where;
-    if (time) this.#keep(visible, ({ validity, created_at }) => held(validity, created_at, time));
+    if (time) {
+      const then = new Set(time.corrected?.held);
+      const corrected = then.union(new Set(time.corrected?.not));
+      this.#keep(visible, ({ id, validity, created_at }) =>
+        corrected.has(id) ? then.has(id) : held(validity, created_at, time),
+      );
+    }
     for (const labels of audience)
       this.#keep(visible, (entry) => labels.some((label) => entry.audience.includes(label)));
     if (metadata.length > 0) {

@@ -23,6 +23,8 @@ export interface Validity {
 export interface HeldAt {
   at: number;
   known: number;
+  /** Ids of entries whose times were corrected since, by whether they held as was known then. */
+  corrected?: { held: string[]; not: string[] };
 }
 
 /** A span of time in milliseconds since 1970; `to` is exclusive. */
@@ -55,7 +57,7 @@ export const TIMES = ["created_at", "updated_at", "date"] as const;
 type EntryTime = (typeof TIMES)[number];
 
 /** Increases with what entries hold and with the tables of file.ts: the local index is filled again, Atlas gets new indexes. */
-export const ENTRY_VERSION = 5;
+export const ENTRY_VERSION = 6;
 
 /**
  * The searchable form of a resource. Its domain sends it by `search.put`, and again by its `search_entries`; an older

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "@jest/globals";
+import { type MemoryDoc, MemoryModel } from "../../services/remember/memories/memories.model.ts";
 import type { Answer } from "../support/http.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import { makeCast, memory, remember } from "../support/memories.ts";
 import { inCluster } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -116,4 +118,18 @@ test("a killed server supersedes a memory completely or not at all", async () =>
     expect(await inForce(n)).toMatchObject([{ id: again.id, title: `New ${n}` }]);
     expect(await read(olds[n].id)).toMatchObject({ status: "superseded", superseded_by: again.id });
   }
+});
+
+test("a server that was killed after a correction ends the predecessor then", async () => {
+  const old = await remember(cast.alice);
+  const next = await remember(cast.alice, { supersedes_id: old.id });
+  const at = new Date(Date.parse(next.created_at) - 3_600_000);
+  await meanwhile(server, async (store) => {
+    const announce: MemoryDoc["announce"] = [{ id: next.id, what: "updated", at: new Date() }];
+    const $set = { valid_from: at, announce, announce_at: new Date(0) };
+    const rows = store.collection(MemoryModel);
+    await rows.update(server.credentials.tenant_id, { _id: next.id }, { $set, $inc: { version: 1 } });
+  });
+  const isEnded = async () => (await read(old.id)).valid_until === at.toISOString();
+  await settle(isEnded, { what: "the predecessor's end" });
 });

@@ -106,6 +106,25 @@ describe("as_of", () => {
     expect(rendered_brief).toContain("held 2026-01-01 to 2026-03-01");
   });
 
+  test("with known_at: not what was corrected later, nor what that ended", async () => {
+    const { second, third, listed, cities } = await offices();
+    const known_at = third.created_at;
+    ok(await agent.patch(`/memories/${third.id}`, { valid_from: "2026-05-01" }));
+    ok(await agent.patch(`/memories/${third.id}`, { valid_until: "2026-09-01" }));
+    const cases = [
+      ["2026-05-15", ["Bergen"], ["Tromsø"]],
+      ["2026-06-15", ["Tromsø"], ["Tromsø"]],
+      ["2026-10-01", ["Tromsø"], []],
+    ] as const;
+    for (const [as_of, then, now] of cases) {
+      expect(await cities({ as_of, known_at })).toEqual(then);
+      expect(await listed(`as_of=${as_of}&known_at=${known_at}`)).toEqual(then);
+      expect(await cities({ as_of })).toEqual(now);
+    }
+    const [, { corrections }] = ok(await agent.get(`/memories/${second.id}/history`)).versions;
+    expect(corrections).toMatchObject([{ valid: { until: "2026-06-01T00:00:00.000Z" } }]);
+  });
+
   test.each(["yesterday", "2026-13-01", ""])("%j is refused", async (as_of) =>
     expect(await agent.post("/memories/search", { query: "office", as_of })).toMatchObject(
       refusal(400, "validation_failed", { field: "as_of" }),

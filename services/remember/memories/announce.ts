@@ -6,6 +6,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryChange } from "./events.contract.ts";
 import type { MemoryStatus } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
+import { corrected, validityOf } from "./validity.ts";
 
 const BATCH = 200;
 const BRIEF = { content: 0, metadata: 0, citations: 0 } as const;
@@ -25,6 +26,7 @@ export function newAnnouncements(
       ({ superseded_by, announce }) => superseded_by && announce?.some(({ what }) => what === "superseded"),
     );
     await Promise.all(superseded.map((row) => recordSuperseding(broker, row)));
+    await endPredecessors({ rows: memories, now: () => new Date(now()) }, rows);
     await broker.call("events.emit_taken", { tenant_id, emissions: rows.flatMap(makeEvents) });
     const done = rows.map(({ _id, version }) => ({
       updateOne: {
@@ -36,6 +38,38 @@ export function newAnnouncements(
     await memories.bulk(done);
   };
   return (broker) => due.work((tenant_id, rows) => announce(broker, tenant_id, rows));
+}
+
+/**
+ * Has what memories superseded hold until these begin to, as another process may have done meanwhile. Returns what they
+ * superseded. A row that changes at the same time is left to the announcement of its successor.
+ */
+export async function endPredecessors(
+  { rows, now }: { rows: TenantCollection<MemoryDoc>; now(): Date },
+  successors: readonly MemoryDoc[],
+): Promise<MemoryDoc[]> {
+  const changed = successors.filter(({ announce }) => announce?.some(({ what }) => what === "updated"));
+  const [{ tenant_id } = {}] = changed;
+  if (tenant_id === undefined) return [];
+  const byId = new Map(changed.map((row) => [row._id, row]));
+  const those = { superseded_by: { $in: [...byId.keys()] }, status: "superseded" as const };
+  const found = await rows.findWithin(tenant_id, those, {});
+  const ended = found.rows.map(async (row) => {
+    const { agent_id, user_id, updated_at, ...successor } = byId.get(
+      row.superseded_by as string,
+    ) as MemoryDoc;
+    const succeeded_at = validityOf(successor).from;
+    if (row.succeeded_at?.getTime() === succeeded_at.getTime()) return;
+    const by = { agent_id, user_id, reason: "its successor was corrected" };
+    const $set = {
+      ...{ succeeded_at, changed_at: now() },
+      ...(!row.valid_until && corrected(row, by, updated_at)),
+    };
+    const { _id, version } = row;
+    await rows.update(tenant_id, { _id, version }, { $set, $inc: { version: 1 } });
+  });
+  await Promise.all(ended);
+  return found.rows.length > 0 ? (await rows.findWithin(tenant_id, those, {})).rows : [];
 }
 
 /** Records that a memory's successor supersedes it (spec: States, Memory). */

@@ -7,7 +7,7 @@ import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import { UNJUDGED } from "./new-memory.ts";
 import { findRows, matching, SPARE } from "./search.ts";
-import { heldAt, presentValidity } from "./validity.ts";
+import { presentValidity } from "./validity.ts";
 
 /** The most important memories are chosen from this many of the latest. */
 const LOOKED_AT = 100;
@@ -24,7 +24,8 @@ async function findMatching(
   query: string,
 ): Promise<BundleLegAnswer> {
   const { project_id, scope, limit, include_possible = false } = ctx.params;
-  const held = heldAt(ctx.params, memories.now());
+  const { tenant_id } = ctx.meta.caller;
+  const held = await memories.heldAt(tenant_id, ctx.params);
   const where = {
     ...(project_id !== undefined && { project_id }),
     ...(scope && { scope }),
@@ -32,7 +33,6 @@ async function findMatching(
     ...(held && { held }),
   };
   const access = await callerAccess(ctx);
-  const { tenant_id } = ctx.meta.caller;
   const find: SearchFind = { tenant_id, kind: "memory", query, access, where, limit, spare: SPARE };
   const { found, hits } = await findRows(memories, ctx, find);
   const items = matching(hits, include_possible)
@@ -52,7 +52,7 @@ async function findRecent(memories: Memories, ctx: Call<BundleLeg>): Promise<Bun
       ...(scope && { scope }),
       where: { ...(project_id !== undefined && { project_id }), ...createdWithin(ctx.params) },
       limit: Math.max(LOOKED_AT, limit),
-      past: ctx.params,
+      past: await memories.heldAt(ctx.meta.caller.tenant_id, ctx.params),
     },
     now,
   );

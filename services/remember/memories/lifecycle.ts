@@ -8,12 +8,13 @@ import { canonicalTags } from "../../../lib/contract/tags.ts";
 import type { Update } from "../../../storage/query.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
 import type { CallOf } from "../../runtime.ts";
+import { endPredecessors } from "./announce.ts";
 import type { promoteMemory } from "./lifecycle.contract.ts";
 import type { updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Memories, makeChange, notActive } from "./memories.ts";
 import { parseDate, purgeAt } from "./new-memory.ts";
-import { type Correction, correctionsOf, presentValidity, timesOf, validityOf } from "./validity.ts";
+import { corrected, presentValidity, timesOf, validityOf } from "./validity.ts";
 
 /**
  * Returns the update of a memory in its current state; null if nothing changes. May throw the fault that refuses it.
@@ -29,9 +30,9 @@ function change(memories: Memories, ctx: RequestContext, id: string, decide: Dec
     const { tenant_id, version, status } = doc;
     const changed = await memories.rows.update(tenant_id, { _id: id, version, status }, update);
     if (!changed) return null;
-    await memories.afterChange(ctx, [changed]);
-    if (validityOf(changed).from.getTime() !== validityOf(doc).from.getTime())
-      await movePredecessors(memories, ctx, changed);
+    const isMoved = validityOf(changed).from.getTime() !== validityOf(doc).from.getTime();
+    const ended = isMoved ? await endPredecessors(memories, [changed]) : [];
+    await memories.afterChange(ctx, [changed, ...ended]);
     return changed;
   };
   return guardedWrite(attempt, "The memory is being changed concurrently. Retry.", id);
@@ -56,19 +57,6 @@ export async function update(memories: Memories, ctx: CallOf<typeof updateMemory
   });
 }
 
-/** Has what a memory superseded hold until it begins to. */
-async function movePredecessors(
-  memories: Memories,
-  ctx: RequestContext,
-  successor: MemoryDoc,
-): Promise<void> {
-  const { tenant_id, _id } = successor;
-  const replaced = { superseded_by: _id, status: "superseded" as const };
-  const $set = { succeeded_at: validityOf(successor).from, changed_at: memories.now() };
-  if ((await memories.rows.updateMany(tenant_id, replaced, { $set, $inc: { version: 1 } })) === 0) return;
-  await memories.afterChange(ctx, (await memories.rows.findWithin(tenant_id, replaced, {})).rows);
-}
-
 /** The fields that a memory under a key gets when it is put again: all but its scope, owner and history. */
 const REPLACED = [
   ...["type", "title", "content", "confidence", "importance", "metadata", "project_id", "tags"],
@@ -88,9 +76,6 @@ export function replace(memories: Memories, ctx: RequestContext, { _id }: Memory
 }
 
 type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
-
-/** Of the latest. */
-const MOST_CORRECTIONS = 50;
 
 /** Fields stored as given. */
 const PLAIN = ["title", "content", "confidence", "importance"] as const;
@@ -116,15 +101,12 @@ function correctedTimes(given: Given, doc: MemoryDoc, by: Caller, at: Date): Par
   const times = timesOf(given, { ...doc, freshness_date });
   const [before, after] = [doc, { ...doc, ...times, freshness_date }].map(presentValidity);
   if (JSON.stringify(before) === JSON.stringify(after)) return {};
-  const correction: Correction = {
-    at: at.toISOString(),
+  const who = {
     agent_id: by.kind === "agent" ? by.agent_id : null,
     user_id: by.kind === "user" ? by.user_id : null,
     reason: given.reason ?? null,
-    valid: before as Correction["valid"],
   };
-  const all = [...correctionsOf(doc), correction];
-  return { ...times, corrections: JSON.stringify(all.slice(-MOST_CORRECTIONS)) };
+  return { ...times, ...corrected(doc, who, at) };
 }
 
 /** Returns the new metadata, undefined if it stays; a subject alone replaces the one there. */

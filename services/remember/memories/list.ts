@@ -10,12 +10,13 @@ import { containing, literal } from "../../../lib/text/containing.ts";
 import { inNamespace } from "../../../lib/text/namespace.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
+import type { HeldAt } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/find-agent.ts";
 import { readConditions, toClause } from "./filters.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
-import { type AsOf, heldAt, heldClauses } from "./validity.ts";
+import { heldClauses } from "./validity.ts";
 
 type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */
@@ -36,6 +37,7 @@ export async function listMemories(memories: Memories, ctx: Call<Params>) {
   const after = cursor === undefined ? undefined : parsePlace(cursor, by);
   const asked = {
     ...{ memories: memories.rows, tenant_id, access, params, now: memories.now() },
+    past: await memories.heldAt(tenant_id, params),
     ...{ order, after, most: offset + limit + 1 },
   };
   const { places, count } = await (params.search || params.metadata !== undefined || by === "title"
@@ -58,6 +60,7 @@ interface Asked {
   access: Access;
   params: Params;
   now: Date;
+  past: HeldAt | undefined;
   order: Order;
   /** The last position of the previous page. */
   after: ListPosition | undefined;
@@ -74,7 +77,7 @@ interface Places {
 /** Merges partitions that an index returns in order. */
 async function placesInOrder(asked: Asked): Promise<Places> {
   const { memories, tenant_id, params, order, after, most } = asked;
-  const wanted = [statusOf(params), ...buildClauses(params, asked.now)];
+  const wanted = [statusOf(params), ...buildClauses(asked)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
   const options = {
     sort: { [order.by]: order.sign, _id: order.sign },
@@ -101,13 +104,13 @@ async function placesInOrder(asked: Asked): Promise<Places> {
  * windows, and for a text or metadata up to a limit.
  */
 async function placesByReading(asked: Asked): Promise<Places> {
-  const { memories, tenant_id, params, order, most, now } = asked;
+  const { memories, tenant_id, params, order, most } = asked;
   const after = asked.after && withTitleKey(asked.after);
   const statuses = includesSuperseded(params) ? IN_FORCE_OR_REPLACED : ["active" as const];
   const pattern = params.search ? containing(params.search) : null;
   const metadata = params.metadata === undefined ? [] : readConditions(params.metadata);
   const wanted = [
-    ...buildClauses(params, now),
+    ...buildClauses(asked),
     pattern ? { $or: [{ title: pattern }, { content: pattern }] } : {},
     ...metadata.map(mayHave),
   ];
@@ -138,14 +141,25 @@ export async function latest(
   memories: TenantCollection<MemoryDoc>,
   tenant_id: string,
   access: Access,
-  { scope, where, limit, past = {} }: { scope?: MemoryScope; where: Clause; limit: number; past?: AsOf },
+  {
+    scope,
+    where,
+    limit,
+    past,
+  }: { scope?: MemoryScope; where: Clause; limit: number; past?: HeldAt | undefined },
   now: Date,
 ): Promise<MemoryDoc[]> {
   const order: Order = { by: "created_at", sign: -1 };
   const sort = { created_at: -1, _id: -1 } as const;
   const found = await Promise.all(
     splitPartitions(access, scope).map((partition) => {
-      const filter = joined([partition, statusOf(past), ...buildClauses(past, now), where]);
+      const clauses = buildClauses({ params: {}, past, now });
+      const filter = joined([
+        partition,
+        statusOf({ include_superseded: past !== undefined }),
+        ...clauses,
+        where,
+      ]);
       return memories.findWithin(tenant_id, filter, { sort, limit });
     }),
   );
@@ -164,10 +178,9 @@ function statusOf(params: Params): Clause {
 }
 
 /** Returns the caller's filters, and the default ones that hide rows. */
-function buildClauses(params: Params, now: Date): Clause[] {
+function buildClauses({ params, past, now }: Pick<Asked, "params" | "past" | "now">): Clause[] {
   const { type, project_id, never_cited, tags = [], namespace } = params;
   const wanted = tagsOfQuery(tags);
-  const past = heldAt(params, now);
   return [
     { $or: [{ expires_at: null }, { expires_at: { $gt: now } }] },
     {

@@ -61,6 +61,8 @@ const schema = tenantSchema({
   superseded_reason: t.optional(t.nullable(t.text())),
   /** `Correction`s of its times as JSON, oldest first. */
   corrections: t.optional(t.large(t.texts(t.json()))),
+  /** When its times were last corrected. */
+  corrected_at: t.optional(t.date()),
   project_id: t.nullable(t.string()),
   /** Normalised. */
   tags: t.array(t.text()),
@@ -130,6 +132,8 @@ schema.index({ tenant_id: 1, subjects: 1 });
 schema.index({ tenant_id: 1, source_type: 1, source_id: 1, created_at: 1 });
 // Finds predecessors: merged or replaced memories.
 schema.index({ tenant_id: 1, superseded_by: 1 });
+// Finds what was known before a correction.
+schema.index({ tenant_id: 1, corrected_at: 1 }, { sparse: true });
 // For followers, of one tenant and of all.
 schema.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 schema.index({ changed_at: 1, _id: 1 });

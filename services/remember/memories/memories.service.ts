@@ -269,7 +269,9 @@ async function readHistory(memories: Memories, ctx: RequestContext, id: string) 
       ...{ agent_id: row.agent_id, user_id: row.user_id, reason: replacing.get(row._id) ?? null },
       superseded_by: row.superseded_by !== null && found.has(row.superseded_by) ? row.superseded_by : null,
       superseded_at: row.invalid_at?.toISOString() ?? null,
-      corrections: correctionsOf(row).reverse(),
+      corrections: correctionsOf(row)
+        .reverse()
+        .map(({ succeeded: _, ...shown }) => shown),
     })),
   };
 }

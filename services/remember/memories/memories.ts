@@ -7,7 +7,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update } from "../../../storage/query.ts";
-import type { SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
+import type { HeldAt, SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/find-agent.ts";
 import type { Runtime } from "../../runtime.ts";
 import {
@@ -19,11 +19,14 @@ import {
   present,
   toEntry,
 } from "./memories.model.ts";
+import { type AsOf, heldAsKnown, heldAt } from "./validity.ts";
 
 /** Keeps calls between nodes well below the NATS payload limit. */
 const PUT_CHARACTERS = 400_000;
 /** Short, because search must not delay writes: it catches up later if it does not answer. */
 const PUT_TIMEOUT_MS = 2_000;
+/** Memories whose times were corrected since a time of which is asked what was known then. */
+const MOST_CORRECTED = 1000;
 /** The fields that decide who may read a memory. */
 const READERS = { scope: 1, agent_id: 1, user_id: 1, team_id: 1, status: 1, expires_at: 1 } as const;
 
@@ -95,6 +98,18 @@ export class Memories {
 
   isExpired({ expires_at }: Pick<MemoryDoc, "expires_at">, now = this.now()): boolean {
     return expires_at !== null && expires_at <= now;
+  }
+
+  /** Returns the times of a question about the past; undefined for one about the present. */
+  async heldAt(tenant_id: string, asked: AsOf): Promise<HeldAt | undefined> {
+    const time = heldAt(asked, this.now());
+    if (!time || asked.known_at === undefined) return time;
+    const since = { corrected_at: { $gt: new Date(time.known) } };
+    const options = { limit: MOST_CORRECTED, projection: { content: 0, metadata: 0, citations: 0 } } as const;
+    const { rows } = await this.rows.findWithin(tenant_id, since, options);
+    const { held = [], not = [] } = Object.groupBy(rows, (row) => (heldAsKnown(row, time) ? "held" : "not"));
+    const idsOf = (some: { _id: string }[]) => some.map(({ _id }) => _id);
+    return { ...time, corrected: { held: idsOf(held), not: idsOf(not) } };
   }
 
   /** Formats memories for the caller, without the ids of unreadable predecessors and successors. */

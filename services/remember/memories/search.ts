@@ -17,7 +17,7 @@ import type { Memories } from "./memories.ts";
 import { readableMemories } from "./readable.ts";
 import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";
-import { heldAt, presentValidity } from "./validity.ts";
+import { presentValidity } from "./validity.ts";
 
 type Asked = ParamsOf<typeof searchMemories>;
 
@@ -38,7 +38,7 @@ export const SPARE = 10;
 export async function search(memories: Memories, ctx: Call<Asked>, touches: Touches) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
-  const held = heldAt(ctx.params, memories.now());
+  const held = await memories.heldAt(tenant_id, ctx.params);
   const access = await callerAccess(ctx);
   const find: SearchFind = {
     ...{ tenant_id, kind: "memory", query, access, include_superseded },

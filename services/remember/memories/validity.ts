@@ -1,6 +1,6 @@
 import { Fault } from "../../../lib/contract/faults.ts";
 import { endOf, startOf } from "../../../lib/contract/instant.ts";
-import type { HeldAt } from "../../../storage/search/entry.ts";
+import { type HeldAt, held } from "../../../storage/search/entry.ts";
 
 /** Fields of a memory that say when it holds (api: Time of memories). */
 interface Times {
@@ -19,6 +19,42 @@ export interface Correction {
   user_id: string | null;
   reason: string | null;
   valid: { from: string; until: string | null };
+  /** When its successor began to hold, if `valid.until` is that. */
+  succeeded?: string | null;
+}
+
+/** Of the latest. */
+const MOST_CORRECTIONS = 50;
+
+/** Returns the fields of a row whose times are corrected: what they were is kept. */
+export function corrected(
+  doc: Times & { corrections?: string },
+  by: Pick<Correction, "agent_id" | "user_id" | "reason">,
+  at: Date,
+) {
+  const succeeded = doc.valid_until ? null : (doc.succeeded_at?.toISOString() ?? null);
+  const { agent_id, user_id, reason } = by;
+  const correction: Correction = {
+    ...{ at: at.toISOString(), agent_id, user_id, reason, valid: presentValidity(doc), succeeded },
+  };
+  const all = [...correctionsOf(doc), correction];
+  return { corrections: JSON.stringify(all.slice(-MOST_CORRECTIONS)), corrected_at: at };
+}
+
+/** Whether a memory held, as its times were known then, before later corrections. */
+export function heldAsKnown(
+  doc: Times & { corrections?: string; invalid_at: Date | null },
+  time: HeldAt,
+): boolean {
+  const next = correctionsOf(doc).find(({ at }) => Date.parse(at) > time.known);
+  const { from, until } = next?.valid ?? presentValidity(doc);
+  const bySuccessor = next ? (next.succeeded ?? null) !== null : !doc.valid_until && !!doc.succeeded_at;
+  const end = until === null ? null : Date.parse(until);
+  const validity = {
+    ...{ from: Date.parse(from), until: bySuccessor ? null : end, succeeded: bySuccessor ? end : null },
+    replaced: doc.invalid_at?.getTime() ?? null,
+  };
+  return held(validity, doc.created_at.getTime(), time);
 }
 
 /** Returns the corrections of a row, oldest first. An imported one may have another JSON text. */
@@ -81,9 +117,9 @@ export function heldAt({ as_of, known_at }: AsOf, now: Date): HeldAt | undefined
 }
 
 /** As `held` of the search index, for rows. */
-export function heldClauses({ at, known }: HeldAt) {
+export function heldClauses({ at, known, corrected }: HeldAt) {
   const [time, recorded] = [new Date(at), new Date(known)];
-  return [
+  const clauses = [
     {
       // As `validityOf`, for rows without a beginning too.
       $or: [
@@ -102,4 +138,7 @@ export function heldClauses({ at, known }: HeldAt) {
       ],
     },
   ];
+  if (!corrected) return clauses;
+  const { held: then, not } = corrected;
+  return [{ $or: [{ _id: { $in: then } }, { $and: [...clauses, { _id: { $nin: not } }] }] }];
 }

@@ -14,6 +14,7 @@ export type Condition =
 /** The fields that both Atlas indexes filter by, with their types. */
 export const FILTER_PATHS = {
   tenant_id: "token",
+  id: "token",
   kind: "token",
   readers: "token",
   scope: "token",
@@ -65,17 +66,20 @@ export function buildConditions(asked: Asked): Condition[] {
 }
 
 /** As `held` of entry.ts. */
-function heldAt({ at, known }: HeldAt): Condition[] {
+function heldAt({ at, known, corrected = { held: [], not: [] } }: HeldAt): Condition[] {
+  const conditions: Condition[][] = [
+    [{ path: "valid_from", lte: at }],
+    [{ path: "valid_until", gt: at }],
+    [{ path: "created_at", lte: known }],
+    [
+      { path: "succeeded_at", gt: at },
+      { path: "replaced_at", gt: known },
+    ],
+  ];
+  const then: Condition[] = corrected.held.length > 0 ? [{ path: "id", in: corrected.held }] : [];
   return [
-    { path: "valid_from", lte: at },
-    { path: "valid_until", gt: at },
-    { path: "created_at", lte: known },
-    {
-      any: [
-        { path: "succeeded_at", gt: at },
-        { path: "replaced_at", gt: known },
-      ],
-    },
+    ...conditions.map((some) => ({ any: [...some, ...then] })),
+    ...(corrected.not.length > 0 ? [{ path: "id" as const, out: corrected.not }] : []),
   ];
 }
 
