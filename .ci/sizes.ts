@@ -21,18 +21,23 @@ const PARTS: Part[] = [
   {
     name: "core",
     files: new RegExp(
-      `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage|packages/mongoose-sqlite/(?!test/))/.*)${CODE}`,
+      `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 84_750, files: 670 },
+    most: { lines: 84_950, files: 620 },
+  },
+  {
+    name: "embedded driver",
+    files: new RegExp(`^packages/mongoose-sqlite/(?!test/).*${CODE}`),
+    most: { lines: 5_300, files: 38 },
   },
   { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 7_800 } },
-  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_150 } },
+  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_100 } },
   {
     name: "tests",
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 88_650 },
+    most: { lines: 88_800 },
   },
 ];
 

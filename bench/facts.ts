@@ -30,7 +30,7 @@ export const factsPart: Part = {
   name: "facts",
   title: "Facts that replace others over half a year",
   note:
-    "Weights were chosen on half of `bench/lib/museum.txt`, and none on `bench/lib/farm.txt`; with the bundled\n" +
+    "Weights were chosen on `bench/lib/museum.txt`, and none on `bench/lib/farm.txt`; with the bundled\n" +
     "embedder. Questions about the past name it in words, or by `as_of`. Answered means a result with `match: likely`.",
   async run() {
     const rows: Row[] = [];

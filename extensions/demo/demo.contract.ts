@@ -57,7 +57,7 @@ export const createDemo = operation({
       ),
       made: Type.Array(Made),
     },
-    { title: "Demo" },
+    { title: "Demonstration" },
   ),
   errors: ["conflict"],
   secret: true,

@@ -42,7 +42,7 @@ describe("pipelines", () => {
     const [search, limit, current] = textPipeline(narrowed, wordsOf(["dig", "burrow"]), 60, context);
     expect(search).toEqual({
       $search: {
-        index: "entries_text_5",
+        index: "entries_text_6",
         compound: {
           must: [{ text: { query: ["dig", "burrow"], path: ["title_terms", "text_terms"] } }],
           filter: [
@@ -88,7 +88,7 @@ describe("pipelines", () => {
     const [search] = vectorPipeline(mine, { vector, dimensions: 2, limit: 60 }, context);
     expect(search).toEqual({
       $vectorSearch: {
-        ...{ index: "entries_vector_2_5", path: "vector", queryVector: vector, numCandidates: 1200 },
+        ...{ index: "entries_vector_2_6", path: "vector", queryVector: vector, numCandidates: 1200 },
         limit: 60,
         filter: {
           $and: [
@@ -105,7 +105,7 @@ describe("pipelines", () => {
 
   test("counts: one round trip, each count with the same filter", () => {
     const [all, , ...unions] = countPipeline(mine, ["dig", "burrow"]);
-    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_5", count: { type: "total" } });
+    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_6", count: { type: "total" } });
     expect(unions.map(({ $unionWith }) => $unionWith.coll)).toEqual(["search_entries", "search_entries"]);
     for (const { $unionWith } of unions)
       expect($unionWith.pipeline[0].$searchMeta.compound.filter).toEqual(all?.$searchMeta.compound.filter);

@@ -1640,7 +1640,7 @@ class Demo(Group[Mode]):
         Needs the scope `admin`."""
 
     @operation("POST", "/demo")
-    def create(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Demo:
+    def create(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Demonstration:
         """Create a demonstration.
 
         Creates an organisation with an example: an online shop whose agents deliver orders, remember, ask people and

@@ -932,15 +932,6 @@ class DeliveryLog(Model):
     logged_at: Union[str, None]
 
 
-class Demo(Model):
-    tenant: DemoTenant
-    url: str
-    """Address of the console."""
-    person: DemoPerson
-    """Signs in to the console as its admin."""
-    made: list[DemoPart]
-
-
 class DemoDeleteResult(Model):
     tenant_id: Union[str, None]
     erased: int
@@ -959,18 +950,27 @@ class DemoPart(Model):
     """Its page in the console."""
 
 
-class DemoPerson(Model):
-    """Signs in to the console as its admin."""
-
-    email: str
-    password: str
-
-
 class DemoTenant(Model):
     id: str
     """Id of the tenant."""
     slug: str
     name: str
+
+
+class Demonstration(Model):
+    tenant: DemoTenant
+    url: str
+    """Address of the console."""
+    person: DemonstrationPerson
+    """Signs in to the console as its admin."""
+    made: list[DemoPart]
+
+
+class DemonstrationPerson(Model):
+    """Signs in to the console as its admin."""
+
+    email: str
+    password: str
 
 
 class DevicesClaimResult(Model):
