@@ -83,6 +83,8 @@ const AT_ONCE = 12;
 // It has no limits of failures: every command is refused once.
 const server = await useShared();
 const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
+// The file that `eval QUESTIONS` reads.
+writeFileSync(join(cli.folder, "questions"), '{"question": "Who waters the figs?", "answers": []}');
 const queue: (() => Promise<void>)[] = [];
 const enqueue = (args: string[]) => {
   const { promise, resolve } = Promise.withResolvers<Failure>();
