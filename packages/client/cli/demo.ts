@@ -31,7 +31,7 @@ export const demo: Command = {
         `  e-mail    ${made.person.email}`,
         `  password  ${made.person.password}`,
         "",
-        "To remove it: demo --remove",
+        "To remove it: sensorium demo --remove",
       ].join("\n"),
     );
   },
