@@ -124,7 +124,7 @@ function formatUuid(time: string, middle: string, tail: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 
-/** Returns what makes ids of contexts, of which a request has several: Moleculer's own joins 20 random parts. */
+/** Returns a maker of ids of contexts. A request has several contexts, and Moleculer's own ids join 20 random parts. */
 export function contextIds(): () => string {
   const process_id = randomBytes(6).toString("base64url");
   let contexts = 0;

@@ -4,7 +4,7 @@ import type { Actor, Cast } from "./cast.ts";
 
 export const NAME = "Northwind (demonstration)";
 
-/** What the story makes, and the console's page of each. */
+/** The parts of the story, and the console's page of each. */
 export const MADE = [
   { what: "5 agents of an online shop", path: "/agents" },
   { what: "a webhook of its carrier, which has sent a parcel", path: "/ingest" },

@@ -30,7 +30,7 @@ const ROMAN: [number, string][] = [
 
 /** Counts the items of a Word document's lists, which do not contain their numbers. */
 export class Numbering {
-  /** Levels of each definition, and the definition of each list with the levels it begins anew. */
+  /** Levels of each definition, and the definition of each list with the levels it restarts. */
   readonly #levels = new Map<string, Level[]>();
   readonly #lists = new Map<string, { definition: string; levels: (Level | undefined)[] }>();
   readonly #counts = new Map<string, number[]>();
@@ -58,7 +58,7 @@ export class Numbering {
     });
   }
 
-  /** Lists of one definition continue each other, unless one begins anew. */
+  /** Lists of one definition continue each other, unless one restarts. */
   #countsOf(list: string, definition: string, levels: (Level | undefined)[]): number[] {
     const counts = this.#counts.get(definition) ?? [];
     if (levels.some((level) => level) && !this.#begun.has(list)) counts.length = 0;

@@ -29,7 +29,7 @@ export const QUESTION_WORDS: ReadonlySet<string> = new Set(
   work brauchen finden gibt heissen nehmen oft viel viele finde brauche`.split(/\s+/),
 );
 
-/** What asks in Chinese: between the words of a question, there are no spaces. */
+/** Question words of Chinese: between the words of a question, there are no spaces. */
 export const CHINESE_QUESTIONS =
   /什[么麼][时時]候|[为為]什[么麼]|什[么麼]|[时時]候|哪[里裡个個些]|怎[么麼][样樣]?|多少|多久|如何|[吗嗎呢]$/u;
 

@@ -17,7 +17,7 @@ interface Question {
   as_of?: string;
 }
 
-/** What a run measured, as a line of the trend. */
+/** Figures of a run, as a line of the trend. */
 interface Figures {
   at: string;
   /** The parameters of its searches. */

@@ -59,7 +59,7 @@ export interface Use {
   work: number;
 }
 
-/** What this process keeps of a tenant. */
+/** Counts that this process keeps of a tenant. */
 interface Tenant {
   /** The agents and types counted by themselves in this hour. */
   hour: number;
@@ -70,7 +70,7 @@ interface Tenant {
   recent_at: number;
 }
 
-/** What the last count was of: mostly the next one is of the same. */
+/** The subject of the last count: mostly the next one has the same. */
 interface Last extends Of {
   at: number;
   tenant: Tenant;

@@ -25,7 +25,7 @@ import { type AsOf, heldAsKnown, heldAt } from "./validity.ts";
 const PUT_CHARACTERS = 400_000;
 /** Short, because search must not delay writes: it catches up later if it does not answer. */
 const PUT_TIMEOUT_MS = 2_000;
-/** Memories whose times were corrected since a time of which is asked what was known then. */
+/** Memories whose times were corrected after the time of a question about what was known. */
 const MOST_CORRECTED = 1000;
 /** The fields that decide who may read a memory. */
 const READERS = { scope: 1, agent_id: 1, user_id: 1, team_id: 1, status: 1, expires_at: 1 } as const;
