@@ -55,6 +55,9 @@ export class Identities {
     const holder = await this.#rows.findOne(tenant_id, { email: email.toLowerCase() });
     if (!holder) return this.#create(ctx.params, email);
     const refuse = (refused: RefusedIdentity) => ({ refused, user_id: holder._id });
+    // Another sign-in of the same person came between the two reads.
+    if (holder.identity?.issuer === issuer && holder.identity.subject === subject)
+      return this.#enter(ctx, holder);
     if (holder.identity) return refuse("email_taken");
     // Who may name any address at the provider must not get the account of its owner.
     if (!is_email_verified) return refuse("email_unverified");
