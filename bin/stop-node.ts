@@ -3,7 +3,7 @@ import type { FinishedCalls } from "../lib/broker/between-nodes.ts";
 import type { HttpServer } from "../services/edge/gateway/server.ts";
 import type { Runtime } from "../services/runtime.ts";
 
-/** A stop without progress is given up after this long. */
+/** A stop without progress is given up after this long, counted in looks: a node that gets no processor is not stuck. */
 const STALL_MS = 5000;
 /** How long calls that other nodes never answer may hold it up, both those from here and those to here. */
 const ANSWERS_MS = 2000;
@@ -51,16 +51,15 @@ export async function stopNode({ broker, runtime, monitor, calls }: Node): Promi
 function giveUpWithoutProgress({ config, log }: Runtime, calls: FinishedCalls, inProgress: () => string) {
   const begun = performance.now();
   let seen = "";
-  let seenAt = begun;
+  let stalledMs = 0;
   return setInterval(() => {
-    const now = performance.now();
     const state = `${inProgress()} ${calls.count}`;
-    if (state !== seen) seenAt = now;
+    stalledMs = state === seen ? stalledMs + LOOK_MS : 0;
     seen = state;
     const why =
-      now - begun >= config.SHUTDOWN_SECONDS * 1000
+      performance.now() - begun >= config.SHUTDOWN_SECONDS * 1000
         ? `took longer than SHUTDOWN_SECONDS (${config.SHUTDOWN_SECONDS} s)`
-        : now - seenAt >= STALL_MS && `made no progress for ${STALL_MS} ms`;
+        : stalledMs >= STALL_MS && `made no progress for ${STALL_MS} ms`;
     if (!why) return;
     log.error({ under_way: inProgress() }, `shutdown ${why} and was aborted; accepted data is stored`);
     process.exit(1);

@@ -17,7 +17,7 @@ export class ListenError extends Error {}
 
 // Longer than the usual 60 s of a load balancer, so that the balancer closes idle connections.
 const KEEP_ALIVE_MS = 65_000;
-/** A stop waits for requests as long as one ends within this time. */
+/** A stop waits for requests as long as one ends within this time, counted in looks as in bin/stop-node.ts. */
 const STALL_MS = 3500;
 const IDLE_LOOK_MS = 50;
 
@@ -64,14 +64,14 @@ export class HttpServer {
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       let left = Number.POSITIVE_INFINITY;
-      let endedAt = performance.now();
+      let stalledMs = 0;
       const look = setInterval(() => {
         // Node would keep a connection whose stream or poll just ended open for another request.
         this.#server.closeIdleConnections();
         this.#server.getConnections((_err, count) => {
-          if (count < left) endedAt = performance.now();
+          stalledMs = count < left ? 0 : stalledMs + IDLE_LOOK_MS;
           left = count;
-          if (performance.now() - endedAt > STALL_MS) this.#server.closeAllConnections();
+          if (stalledMs > STALL_MS) this.#server.closeAllConnections();
         });
       }, IDLE_LOOK_MS);
       this.#server.close(() => {
