@@ -1,5 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import Counter from "prom-client/lib/counter.js";
+import Gauge from "prom-client/lib/gauge.js";
+import Histogram from "prom-client/lib/histogram.js";
+import Registry from "prom-client/lib/registry.js";
 import { GAUGES, type GaugeName, type NamedGauge, type ValueName } from "./gauges.ts";
+import { observeProcess } from "./process.ts";
 
 const registry = new Registry();
 
@@ -116,7 +120,7 @@ export const metrics = {
 
 /** Starts the metrics of the process: CPU, memory, garbage collection, event loop lag. */
 export function startProcessMetrics(): void {
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
+  observeProcess(registry);
 }
 
 /** Adds a gauge whose values are read on each scrape: value of its label → number. */

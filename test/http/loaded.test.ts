@@ -33,6 +33,11 @@ test("a start loads no large package that can wait (docs/decisions/0019-memory-a
   expect(large.map(([name]) => name).sort()).toEqual(LARGE_AT_START);
 });
 
+test("a start without a collector or an identity provider loads no library for them", () =>
+  expect(
+    Object.keys(loaded.packages).filter((name) => /opentelemetry|openid|jose|oauth4webapi/.test(name)),
+  ).toEqual([]));
+
 test("a start on an empty store starts no threads but the store's", () => {
   expect(loaded.threads).toEqual(["reader.ts", "writer.ts"]);
 });
