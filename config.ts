@@ -19,7 +19,6 @@ import {
   url,
   web,
 } from "./lib/settings.ts";
-import { checkTracing, TRACING_SETTINGS } from "./lib/tracing-settings.ts";
 
 export { ConfigError };
 
@@ -319,7 +318,6 @@ export const SETTINGS = {
   EMBEDDER_QUERY_PREFIX: text(null, 'Text that the model expects before a query: "query: " for e5.'),
   EMBEDDER_TEXT_PREFIX: text(null, 'Text that the model expects before a searched text: "passage: " for e5.'),
   EMBEDDER_DIMENSIONS: integer(0, "Components of a vector to request; 0: the model's own number.", 0, 8192),
-  ...TRACING_SETTINGS,
 } satisfies Record<string, Setting<unknown>>;
 
 export type Config = ValuesOf<typeof SETTINGS>;
@@ -386,7 +384,6 @@ export function readConfig(
     throw new ConfigError("SEARCH is atlas, but MONGO_URL is not set: give an Atlas deployment's address.");
   }
   checkSignIn(config);
-  checkTracing(config);
   if (config.EMBEDDER === "url" && !config.EMBEDDER_URL) {
     throw new ConfigError(
       "EMBEDDER is url, but EMBEDDER_URL is not set: expected the address of an embedding service.",

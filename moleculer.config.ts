@@ -10,6 +10,7 @@ import { operationMiddlewares } from "./middlewares/operations.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { identity, moleculerLogger } from "./observability/log.ts";
 import { countRefused, observeNats, observePeers } from "./observability/peers.ts";
+import type { Tracing } from "./observability/tracing.ts";
 import type { Observability } from "./services/platform/system/observability.ts";
 import { FORMAT } from "./storage/format.ts";
 
@@ -20,9 +21,9 @@ import { FORMAT } from "./storage/format.ts";
 export function brokerOptions(
   config: Config,
   observability: Observability,
-  calls?: FinishedCalls,
+  { calls, tracing }: { calls?: FinishedCalls; tracing?: Tracing | undefined } = {},
 ): BrokerOptions {
-  const { log, tracing } = observability;
+  const { log } = observability;
   const alone = config.NATS_URL === null;
   return {
     namespace: "sensorium",

@@ -65,9 +65,11 @@ async function main(): Promise<void> {
   const blobs = guardBlobs(files, [usage.claim, () => observability.disk.claim()]);
   const resolver = newHostResolver(config.DNS_SERVERS);
   const parts = { config, store, blobs, usage, traffic, secrets, resolver, windows, ...observability };
-  const runtime: Runtime = { ...parts, hooks: hooksOf(parts) };
+  const runtime: Runtime = { ...parts, hooks: await hooksOf(parts) };
   const calls = new FinishedCalls();
-  const broker = new ServiceBroker(brokerOptions(config, observability, calls));
+  const broker = new ServiceBroker(
+    brokerOptions(config, observability, { calls, tracing: runtime.hooks.tracing }),
+  );
   for (const name of selectNames("SERVICES", config.SERVICES, Object.keys(serviceFactories))) {
     for (const create of [serviceFactories[name] ?? []].flat())
       broker.createService(startingPatiently(create(runtime), runtime));

@@ -43,7 +43,7 @@ export async function stopNode({ broker, runtime, monitor, calls }: Node): Promi
   await step("saving counts of storage", () => runtime.usage.stop());
   await step("saving counts of traffic", () => runtime.traffic.stop());
   await step("closing the record", () => runtime.store.close());
-  await step("sending the last traces", () => runtime.tracing?.stop());
+  await step("sending the last traces", () => runtime.hooks.tracing?.stop());
   clearInterval(giveUp);
   process.exit(0);
 }

@@ -1,3 +1,19 @@
+import type { Middleware } from "moleculer";
+
+/** Creates and exports the spans of a node. Contexts are passed explicitly in `ctx.meta`, which also crosses nodes. */
+export interface Tracing {
+  /** Creates a span for every action of a traced request. */
+  readonly middleware: Middleware;
+  /** Starts the span of a request, in the caller's trace if there is one. */
+  request(request: TracedRequest, traceparent: string | undefined): RequestSpan;
+  /** Creates the span of a delivery. Returns its context; undefined for one whose publish was not traced. */
+  handedOut(delivery: TracedDelivery): string | undefined;
+  /** Starts the span of a push, as a child of its delivery's. */
+  push(push: TracedPush): PushSpan;
+  /** Sends pending spans, if the collector accepts them soon. */
+  stop(): Promise<void>;
+}
+
 /** An HTTP request, in the terms of OpenTelemetry's semantic conventions. */
 export interface TracedRequest {
   method: string;
@@ -71,8 +87,4 @@ export function parseTraceparent(text: unknown): TraceContext | null {
     span_id: span_id as string,
     sampled: (Number.parseInt(flags as string, 16) & SAMPLED) === SAMPLED,
   };
-}
-
-export function formatTraceparent({ trace_id, span_id, sampled }: TraceContext): string {
-  return `00-${trace_id}-${span_id}-${sampled ? "01" : "00"}`;
 }

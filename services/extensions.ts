@@ -22,6 +22,8 @@ export interface Extension {
   models?: readonly AnyModel[];
   /** Environment variables: read them with `valuesOf` (config.ts). */
   settings?: Record<string, Setting<unknown>>;
+  /** Checks settings that depend on each other. @throws ConfigError */
+  check?(config: Config): void;
   /** Metrics that it adds to `/metrics`. */
   gauges?: readonly NamedGauge[];
   /** What its domains are about, by the first part of their actions. */
@@ -49,7 +51,7 @@ export interface Running {
   /** Services by their names in `SERVICES`; those of `gateway` run in the process of each gateway. */
   services?: Record<string, ServiceFactory | ServiceFactory[]>;
   /** What it does for the core, on a node that runs services. */
-  hooks?(runtime: Omit<Runtime, "hooks">): Hooks;
+  hooks?(runtime: Omit<Runtime, "hooks">): Hooks | Promise<Hooks>;
 }
 
 interface Found extends Extension {
@@ -95,7 +97,9 @@ export const ALL_SETTINGS: Record<string, Setting<unknown>> = Object.assign(
 
 /** Reads and validates all of them. @throws ConfigError */
 export function readAllSettings(env?: NodeJS.ProcessEnv): Config {
-  return readConfig(env, ALL_SETTINGS);
+  const config = readConfig(env, ALL_SETTINGS);
+  for (const { check } of RUNNING) check?.(config);
+  return config;
 }
 
 /** @throws ConfigError for a name in `EXTENSIONS` that no extension has */

@@ -1,4 +1,5 @@
 import type { OtherEmbedders } from "../connectors/embedders/make.ts";
+import type { Tracing } from "../observability/tracing.ts";
 import type { DocumentConverter } from "./remember/documents/converter.ts";
 import type { DocumentReaders } from "./remember/documents/parsers/page.ts";
 import type { Reranking } from "./remember/search/find.ts";
@@ -19,4 +20,6 @@ export interface Hooks {
   fileWriters?: FileWriters;
   /** Ways to ask people, and to answer, besides the console. */
   approvalChannels?: readonly ApprovalChannelFactory[];
+  /** Creates and exports spans. */
+  tracing?: Tracing;
 }

@@ -96,8 +96,8 @@ for (const { services = {} } of running)
     serviceFactories[name] = [serviceFactories[name] ?? [], added].flat();
 
 /** Returns what extensions do for the services of a node. */
-export function hooksOf(runtime: Omit<Runtime, "hooks">): Hooks {
-  const given = running.map(({ hooks }): Hooks => hooks?.(runtime) ?? {});
+export async function hooksOf(runtime: Omit<Runtime, "hooks">): Promise<Hooks> {
+  const given: Hooks[] = await Promise.all(running.map(({ hooks }) => hooks?.(runtime) ?? {}));
   const approvalChannels = given.flatMap((each) => each.approvalChannels ?? []);
   const embedders = Object.assign({}, ...given.map((each) => each.embedders));
   const documentReaders = Object.assign({}, ...given.map((each) => each.documentReaders));

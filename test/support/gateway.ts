@@ -58,7 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const config = readAllSettings({ PORT: "0", LOG_LEVEL: "fatal", RATE_LIMIT_PER_MINUTE: "0", ...env });
   const [log, health] = [createLog(config), new Health()];
   const modes = new Modes(log, config.LOG_LEVEL, health);
-  const observability = { log, health, modes, disk: new DiskWatch(".", 0), tracing: null };
+  const observability = { log, health, modes, disk: new DiskWatch(".", 0) };
   const secrets = new SecretBox(Buffer.alloc(32, 7));
   const usage = store
     ? new StorageUsage({ store, blobs: blobs as Blobs, defaultMb: config.TENANT_STORAGE_MB })

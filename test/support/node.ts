@@ -47,7 +47,7 @@ export async function startServices(
   const disk = new DiskWatch(dataDir, 0);
   const [log, health] = [createLog(config), new Health()];
   const modes = new Modes(log, config.LOG_LEVEL, health);
-  const observability = { log, health, modes, disk, tracing: null };
+  const observability = { log, health, modes, disk };
   const broker = new ServiceBroker({
     ...brokerOptions(config, observability),
     ...(middlewares && { middlewares }),

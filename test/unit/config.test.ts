@@ -10,7 +10,7 @@ const PROMISED = {
   ...{ HOST: "127.0.0.1", PORT: 3000, PUBLIC_URL: null, TRUST_PROXY: [], DATA_DIR: "./data" },
   ...{ OPERATOR_TOKEN: null, METRICS_TOKEN: null, PASSWORD_SIGN_IN: true, OIDC_ISSUER: null, OIDC_ROLES: [] },
   ...{ PUSH_ALLOW_PRIVATE: false, OAUTH_ALLOW_PRIVATE: false, CONNECTOR_ALLOW_PRIVATE: false },
-  ...{ OUTBOUND_EMAIL: false, OTEL_EXPORTER_OTLP_ENDPOINT: null, EMBEDDER_URL: null },
+  ...{ OUTBOUND_EMAIL: false, EMBEDDER_URL: null },
   ...{ RATE_LIMIT_PER_MINUTE: 1000, DEVICE_CLAIMS_PER_HOUR: 30, LOGIN_ATTEMPTS_PER_MINUTE: 20 },
   ...{ PUBLIC_FAILURES_PER_MINUTE: 60, EVENT_MAX_BYTES: 1_048_576, DOCUMENT_MAX_BYTES: 52_428_800 },
   ...{ VISIBILITY_TIMEOUT_SECONDS: 30, RETRY_BUDGET: 5, RETRY_DELAYS_SECONDS: [10, 60, 300, 1800] },
@@ -28,8 +28,6 @@ test("an empty value is none", () => expect(readAllSettings({ PORT: "" }).PORT).
 
 test.each([
   ["integer", { PORT: "0" }, { PORT: 0 }],
-  ["number", { OTEL_TRACES_SAMPLER_ARG: "0.25" }, { OTEL_TRACES_SAMPLER_ARG: 0.25 }],
-  ["number, as YAML writes it", { OTEL_TRACES_SAMPLER_ARG: "1e-05" }, { OTEL_TRACES_SAMPLER_ARG: 0.00001 }],
   ["flag, as a word", { PUSH_ALLOW_PRIVATE: "true" }, { PUSH_ALLOW_PRIVATE: true }],
   ["flag, as a number", { PUSH_ALLOW_PRIVATE: "0" }, { PUSH_ALLOW_PRIVATE: false }],
   ["list", { SERVICES: "events, deliveries,," }, { SERVICES: ["events", "deliveries"] }],

@@ -26,7 +26,6 @@ const GIVEN: Record<string, string> = {
   ...{ REDIS_URL: "redis://redis:6379", SMTP_URL: "smtp://mail" },
   SECRET_KEY: Buffer.alloc(32).toString("base64"),
   SECRET_KEY_FALLBACKS: Buffer.alloc(32, 1).toString("base64"),
-  ...{ OTEL_EXPORTER_OTLP_HEADERS: "x-scope=all", OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-scope=traces" },
 };
 const STOP_SECONDS = readAllSettings({}).SHUTDOWN_SECONDS;
 /** The last word of what the image starts. */

@@ -4,13 +4,11 @@ import type { Worker } from "node:worker_threads";
 import type { MongoClient } from "mongodb";
 import type { Config } from "../../../config.ts";
 import { memory, turns } from "../../../lib/queue/work.ts";
-import { tracesUrl } from "../../../lib/tracing-settings.ts";
 import { buildVersion } from "../../../lib/version.ts";
 import type { GaugeName } from "../../../observability/gauges.ts";
 import { Health } from "../../../observability/health.ts";
 import { createLog, type Log } from "../../../observability/log.ts";
 import { metrics, observeGauge, observeValue, startProcessMetrics } from "../../../observability/metrics.ts";
-import type { Tracing } from "../../../observability/otel.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { RecordClock } from "../../../storage/record-clock.ts";
 import { DiskWatch } from "../admission/disk.ts";
@@ -23,7 +21,6 @@ export interface Observability {
   health: Health;
   disk: DiskWatch;
   modes: Modes;
-  tracing: Tracing | null;
 }
 
 /** Starts observability. The store must be open, so that `DATA_DIR` exists. */
@@ -64,21 +61,7 @@ export async function startObservability(
     [buildVersion()]: 1,
   }));
   const log = createLog(config);
-  return {
-    log,
-    health,
-    disk,
-    modes: new Modes(log, config.LOG_LEVEL, health),
-    tracing: await startTracing(config, log),
-  };
-}
-
-/** Loads the OpenTelemetry SDK only if traces are sent. */
-async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
-  const url = tracesUrl(config);
-  if (!url) return null;
-  const otel = await import("../../../observability/otel.ts");
-  return new otel.Tracing(url, config, log);
+  return { log, health, disk, modes: new Modes(log, config.LOG_LEVEL, health) };
 }
 
 /** A larger error is worth a look: at the way to the record, or at its load. */

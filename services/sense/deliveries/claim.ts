@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { Tracing } from "../../../observability/otel.ts";
+import type { Tracing } from "../../../observability/tracing.ts";
 import { tally } from "../../platform/usage/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import {
@@ -78,7 +78,7 @@ interface ClaimsDeps extends DeliveryDeps {
   /** Null on a store with several nodes. */
   ready: ReadyDeliveries | null;
   agents: AgentSettingsCache;
-  tracing: Tracing | null;
+  tracing: Tracing | undefined;
 }
 
 /** After a claim that got nothing of what was ready. */

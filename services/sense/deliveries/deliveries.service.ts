@@ -309,7 +309,7 @@ function newLoops(domain: () => Domain) {
 type Domain = ReturnType<typeof newDomain>;
 
 function newDomain(
-  { store, config, tracing, traffic, usage }: Runtime,
+  { store, config, hooks, traffic, usage }: Runtime,
   deliveries: TenantCollection<DeliveryDoc>,
   broker: ServiceBroker,
   loops: Record<"replays" | "announcements" | "history", Pick<Loop, "nudge" | "within">>,
@@ -327,7 +327,7 @@ function newDomain(
           store.now,
         )
       : null;
-  const claims = new Claims({ ...deps, ready, agents, tracing });
+  const claims = new Claims({ ...deps, ready, agents, tracing: hooks.tracing });
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
   const ordering = new Ordering({ broker, deliveries, ready, notifyReady: notify });
   const enqueuer = new Enqueuer({ deliveries, ready, store, requestQueues, ordering, notifyReady: notify });

@@ -11,8 +11,7 @@ import {
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { Tracing } from "../../../observability/otel.ts";
-import type { PushSpan } from "../../../observability/tracing.ts";
+import type { PushSpan, Tracing } from "../../../observability/tracing.ts";
 import type { PushFormat } from "../../identity/agents/agents.contract.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
@@ -33,7 +32,7 @@ export interface WorkerDeps {
   sender: PushSender;
   /** Shares attempts fairly between tenants, and between the hosts of each. */
   attempts: FairQueue;
-  tracing?: Tracing | null;
+  tracing?: Tracing | undefined;
   now(): number;
   report(err: unknown): void;
   /** Persists the breaker's state; null when it closed. */

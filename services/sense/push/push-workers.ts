@@ -27,7 +27,7 @@ export class PushWorkers {
   #peers = "";
   #stopping = false;
 
-  constructor({ resolver, store, config, tracing }: Runtime, broker: ServiceBroker) {
+  constructor({ resolver, store, config, hooks }: Runtime, broker: ServiceBroker) {
     this.#broker = broker;
     this.#endpoints = store.collection(PushEndpointModel);
     const allowPrivate = config.PUSH_ALLOW_PRIVATE;
@@ -36,7 +36,7 @@ export class PushWorkers {
       broker,
       sender: this.#sender,
       attempts: outgoing,
-      tracing,
+      tracing: hooks.tracing,
       now: () => store.now(),
       report: (err) => broker.logger.warn("push: a worker failed and will be restarted", err),
       saveBreaker: (target, breaker) => this.#saveBreaker(target, breaker),

@@ -35,7 +35,7 @@ export class RequestObserver {
     const { meta } = exchange.ctx;
     const given = req.headers.traceparent;
     if (given && parseTraceparent(given)) meta.traceparent = given as string;
-    const { tracing } = this.#runtime;
+    const { tracing } = this.#runtime.hooks;
     if (!tracing) return;
     const traced = { ...tracedRequest(req, op, meta), scheme: this.#scheme };
     exchange.span = tracing.request(traced, meta.traceparent);

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import { ROOT_CONTEXT, SpanKind, TraceFlags, trace } from "@opentelemetry/api";
 import { SamplingDecision } from "@opentelemetry/sdk-trace";
-import { readConfig } from "../../config.ts";
-import { tracesUrl } from "../../lib/tracing-settings.ts";
-import { samplerOf } from "../../observability/otel.ts";
+import { valuesOf } from "../../../../config.ts";
+import { readAllSettings } from "../../../../services/extensions.ts";
+import { samplerOf } from "../../otel.ts";
+import { TRACING_SETTINGS, tracesUrl } from "../../settings.ts";
+
+const read = (env: object) => valuesOf(readAllSettings(env as NodeJS.ProcessEnv), TRACING_SETTINGS);
 
 const ON = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector:4318/otlp/" };
 
@@ -20,8 +23,13 @@ test.each([
   ],
   [{ ...ON, OTEL_TRACES_EXPORTER: "none" }, null],
   [{ ...ON, OTEL_SDK_DISABLED: "true" }, null],
-])("where traces are sent: %j: %s", (env, url) =>
-  expect(tracesUrl(readConfig(env as NodeJS.ProcessEnv))).toBe(url),
+])("where traces are sent: %j: %s", (env, url) => expect(tracesUrl(read(env))).toBe(url));
+
+test.each([
+  ["0.25", 0.25],
+  ["1e-05", 0.00001],
+])("a share as YAML writes it: %s", (given, share) =>
+  expect(read({ OTEL_TRACES_SAMPLER_ARG: given }).OTEL_TRACES_SAMPLER_ARG).toBe(share),
 );
 
 describe("what the SDK would ignore is refused", () => {
@@ -46,23 +54,23 @@ describe("what the SDK would ignore is refused", () => {
     [{ OTEL_TRACES_SAMPLER_ARG: "half" }, /OTEL_TRACES_SAMPLER_ARG is "half"/],
     [{ OTEL_TRACES_SAMPLER_ARG: " " }, /OTEL_TRACES_SAMPLER_ARG is " "/],
     [{ OTEL_TRACES_EXPORTER: "console" }, /OTEL_TRACES_EXPORTER is "console": expected one of otlp, none/],
-  ])("%j", (env, message) => expect(() => readConfig({ ...ON, ...env })).toThrow(message));
+  ])("%j", (env, message) => expect(() => read({ ...ON, ...env })).toThrow(message));
 
   test("with no value of a header in the error", () => {
     const env = { ...ON, [HEADERS]: "Authorization=Bearer s3cret%" };
-    expect(() => readConfig(env)).toThrow(/^(?!.*s3cret)/);
+    expect(() => read(env)).toThrow(/^(?!.*s3cret)/);
   });
 
   test.each([
     [HEADERS, "Authorization=Basic%20YTpi==, x-scope = a%2Cb%3B ,"],
     ["OTEL_RESOURCE_ATTRIBUTES", "service.namespace=shop, k8s.pod.name=web-1,note=a%3Db,empty="],
   ])("but not %s=%s", (name, value) =>
-    expect(readConfig({ ...ON, [name]: value })).toMatchObject({ [name]: value }),
+    expect(read({ ...ON, [name]: value })).toMatchObject({ [name]: value }),
   );
 
   test("nothing of it without a collector", () => {
     const env = { OTEL_RESOURCE_ATTRIBUTES: "team", OTEL_EXPORTER_OTLP_HEADERS: "team" };
-    expect(readConfig(env)).toMatchObject(env);
+    expect(read(env)).toMatchObject(env);
   });
 });
 
@@ -76,14 +84,7 @@ const isSampled = (env: Record<string, string>, traceId: string, parent?: TraceF
           ...{ traceId, spanId: "1".repeat(16), isRemote: true },
           traceFlags: parent,
         });
-  const { decision } = samplerOf(readConfig(env)).shouldSample(
-    context,
-    traceId,
-    "x",
-    SpanKind.SERVER,
-    {},
-    [],
-  );
+  const { decision } = samplerOf(read(env)).shouldSample(context, traceId, "x", SpanKind.SERVER, {}, []);
   return decision === SamplingDecision.RECORD_AND_SAMPLED;
 };
 const HALF = { OTEL_TRACES_SAMPLER_ARG: "0.5" };

@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
-import { ConfigError, flag, number, type Setting, text, web } from "./settings.ts";
+import { ConfigError, flag, number, type Setting, text, web } from "../../lib/settings.ts";
 
 const SAMPLERS = ["always_on", "always_off", "traceidratio"];
 

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
-import { startEndpoint } from "../support/endpoint.ts";
-import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { serving } from "../support/serving.ts";
-import { settle } from "../support/settle.ts";
-import { ok, signIn } from "../support/tenancy.ts";
-import { useServer } from "../support/use.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { firstAgent } from "../../../../test/support/agents.ts";
+import { startEndpoint } from "../../../../test/support/endpoint.ts";
+import { type Api, api } from "../../../../test/support/http.ts";
+import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { serving } from "../../../../test/support/serving.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { signIn } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
 
 /** A span as OTLP over HTTP has it in JSON. */
 interface Span {
@@ -246,62 +246,6 @@ test("the variables of OpenTelemetry say where traces go, with which headers and
   // It ended earlier, so that it would have been sent by now.
   expect(exports.map((each) => each.text).join()).not.toContain("/auth/me");
   expect(other.logs()).not.toContain("s3cret");
-});
-
-describe("without a collector", () => {
-  const traceparent = `00-${TRACE}-${CALLER_SPAN}-01`;
-  let plain: TestServer;
-  let http: TestAgent;
-  beforeAll(async () => {
-    plain = await startServer({ env: { PUSH_ALLOW_PRIVATE: "true" } });
-    http = await firstAgent(plain);
-    await http.post(`/agents/${http.id}/interests`, { event_type: "com.example.*" });
-  });
-  afterAll(() => plain.stop());
-
-  test("an event has the trace of the request that published it", async () => {
-    await http.post("/events", newEvent("com.example.by-header"), { traceparent });
-    expect((await received(http)).payload).toEqual({ ...newEvent("com.example.by-header"), traceparent });
-  });
-
-  test("an event that names its own trace keeps it", async () => {
-    const own = `00-${"1".repeat(32)}-${"2".repeat(16)}-00`;
-    const event = { ...newEvent("com.example.own"), traceparent: own };
-    await http.post("/events", event, { traceparent });
-    expect((await received(http)).payload).toEqual(event);
-  });
-
-  test.each([["no trace"], [`00-${"0".repeat(32)}-${CALLER_SPAN}-01`]])(
-    "%s is added to no event",
-    async (given) => {
-      const event = newEvent(`com.example.${given.replaceAll(" ", "-")}`);
-      await http.post("/events", event, given === "no trace" ? {} : { traceparent: given });
-      expect((await received(http)).payload).toEqual(event);
-    },
-  );
-
-  test("an event of the largest size is accepted with a trace too", async () => {
-    const event = { ...newEvent("com.example.largest"), data: "" };
-    event.data = "x".repeat(1_048_576 - JSON.stringify(event).length);
-    const { status } = await http.post("/events", event, { traceparent });
-    expect(status).toBe(202);
-    expect((await received(http)).payload).toEqual({ ...event, traceparent });
-  });
-
-  test("a push passes the trace on as a header", async () => {
-    await using endpoint = await startEndpoint();
-    const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: endpoint.url };
-    const { body: agent } = await http.post("/agents", settings);
-    ok(await (await person(plain)).post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" }));
-    await http.post("/events", newEvent("org.example.traced"), { traceparent });
-    await http.post("/events", newEvent("org.example.untraced"));
-    await settle(() => endpoint.pushed.length === 2);
-    const traces = endpoint.pushed.map(({ body, headers }) => [JSON.parse(body).type, headers.traceparent]);
-    expect(Object.fromEntries(traces)).toEqual({
-      "org.example.traced": traceparent,
-      "org.example.untraced": undefined,
-    });
-  });
 });
 
 test("every trace names the node and the instance that it comes from", async () => {

@@ -28,20 +28,20 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { ActionHandler, ActionSchema, Context as CallContext, Middleware } from "moleculer";
-import type { Meta } from "../lib/access/caller.ts";
-import type { CloudEvent } from "../lib/cloudevents/cloudevents.ts";
-import type { TracingConfig } from "../lib/tracing-settings.ts";
-import { identity, type Log } from "./log.ts";
-import { metrics } from "./metrics.ts";
+import type { Meta } from "../../lib/access/caller.ts";
+import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
+import { identity, type Log } from "../../observability/log.ts";
+import { metrics } from "../../observability/metrics.ts";
 import {
-  formatTraceparent,
   type PushSpan,
   parseTraceparent,
   type RequestSpan,
   type TracedDelivery,
   type TracedPush,
   type TracedRequest,
-} from "./tracing.ts";
+  type Tracing,
+} from "../../observability/tracing.ts";
+import type { TracingConfig } from "./settings.ts";
 
 type Export = SpanExporter["export"];
 
@@ -132,11 +132,8 @@ const RESOURCE = {
 /** The actions that make events durable; their spans are linked from deliveries. */
 const PUBLISHING = new Set(["events.publish", "events.ingest"]);
 
-/**
- * A node's tracing, by OTLP over HTTP. Without an exporter callers have null instead, at no cost. Contexts are passed
- * explicitly in `ctx.meta`, which also crosses nodes.
- */
-export class Tracing {
+/** A node's tracing, by OTLP over HTTP. */
+export class OtlpTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
@@ -156,13 +153,11 @@ export class Tracing {
     this.#tracer = this.#provider.getTracer("sensorium");
   }
 
-  /** Creates a span for every action of a traced request. */
   readonly middleware: Middleware = {
     name: "Tracing of actions",
     localAction: (next: ActionHandler, action: ActionSchema) => this.#traced(next, action.name as string),
   };
 
-  /** Starts the span of a request, in the caller's trace if there is one. */
   request(request: TracedRequest, traceparent: string | undefined): RequestSpan {
     const options = { kind: SpanKind.SERVER, attributes: requestAttributes(request) };
     const span = this.#tracer.startSpan(
@@ -185,8 +180,6 @@ export class Tracing {
   /**
    * Creates the consumer span of a delivery, from enqueued to delivered. It starts a separate trace, linked to the
    * publish: one event has many receivers, at any later time (OpenTelemetry messaging conventions).
-   *
-   * @returns its context; undefined for a delivery whose publish was not traced
    */
   handedOut(delivery: TracedDelivery): string | undefined {
     const publish = parseContext(delivery.traceparent);
@@ -202,7 +195,6 @@ export class Tracing {
     return asTraceparent(span);
   }
 
-  /** Starts the span of a push, as a child of its delivery's. */
   push(push: TracedPush): PushSpan {
     const options = { kind: SpanKind.CLIENT, attributes: pushAttributes(push) };
     const span = this.#tracer.startSpan("POST", options, parentContext(push.traceparent));
@@ -219,7 +211,6 @@ export class Tracing {
     };
   }
 
-  /** Sends pending spans, if the collector accepts them soon. */
   async stop(): Promise<void> {
     // An unreachable collector must not hold up the node; the log reports it.
     const givenUp = new Promise<void>((resolve) => setTimeout(resolve, LAST_EXPORT_MS).unref());
@@ -283,8 +274,8 @@ function parentContext(traceparent: string | undefined): Context {
 }
 
 function asTraceparent(span: Span): string {
-  const { traceId: trace_id, spanId: span_id, traceFlags } = span.spanContext();
-  return formatTraceparent({ trace_id, span_id, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 });
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${traceFlags & TraceFlags.SAMPLED ? "01" : "00"}`;
 }
 
 /** Destination of published and delivered events, in the messaging conventions. */
