@@ -35,8 +35,8 @@ export interface RunOnEventsOptions<TContext = undefined, TAgent extends AnyAgen
 /**
  * Runs an agent for each event, in the session that the event belongs to. Acknowledges the delivery when the run has
  * ended and the session has its items, and rejects it when the run throws: then the session has none of them. An event
- * that belongs to no session, or whose run waits for an approval, becomes a dead letter. Returns the client's listener, to
- * be stopped.
+ * that belongs to no session, whose session cannot have its id, or whose run waits for an approval, becomes a dead letter
+ * at once. Returns the client's listener, to be stopped.
  *
  * An event that is redelivered does not run again once the session has its items, which are one entry with its id.
  */
@@ -53,7 +53,7 @@ export function runOnEvents<TContext = undefined, TAgent extends AnyAgent = AnyA
     const sessionId = sessionOf(event);
     if (!sessionId)
       throw new GiveUp("The event has no subject and no correlationid: it belongs to no session.");
-    const kept = new SensoriumSession(client, { sessionId, eventId: event.id });
+    const kept = openSession(client, sessionId, event.id);
     if (await kept.hasEvent()) return;
     const session = new RunSession(kept);
     const { interruptions } = await run<TAgent, TContext>(agent, inputOf(event), {
@@ -67,6 +67,15 @@ export function runOnEvents<TContext = undefined, TAgent extends AnyAgent = AnyA
       );
     await session.save();
   }, options);
+}
+
+/** @throws GiveUp if no session can have the id: no retry would help */
+function openSession(client: Client, sessionId: string, eventId: string): SensoriumSession {
+  try {
+    return new SensoriumSession(client, { sessionId, eventId });
+  } catch (error) {
+    throw new GiveUp((error as Error).message);
+  }
 }
 
 /** A session that keeps what a run adds in memory until the run has ended: then all of it is saved as one entry. */

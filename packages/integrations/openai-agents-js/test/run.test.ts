@@ -61,7 +61,8 @@ test("events run the agent in their sessions, one after the other", async () => 
     for (const subject of ["order-1", "order-2"]) await publish(name, { subject });
   await publish("placed", { correlationid: "order-3" });
   await publish("placed", {});
-  await pending(6);
+  await publish("placed", { subject: "o".repeat(600) });
+  await pending(7);
   const agent = new Agent({ name: "Clerk", model: counting() });
   start(agent, { concurrency: 2, runOptions: { maxTurns: 1 } });
   await pending(0);
@@ -72,7 +73,11 @@ test("events run the agent in their sessions, one after the other", async () => 
   }
   expect(await itemsOf("order-3")).toHaveLength(2);
   const { items } = await account.client.deliveries.deadLetters();
-  expect(items.map(({ dlq_reason }) => dlq_reason)).toEqual([expect.stringContaining("no session")]);
+  const reasons = items.map(({ dlq_reason, attempt_count }) => `${attempt_count} ${dlq_reason}`).sort();
+  expect(reasons).toEqual([
+    expect.stringMatching(/^1 .*no session/),
+    expect.stringMatching(/^1 .*sessionId: expected 1 to 483 characters/),
+  ]);
 });
 
 test("an event whose acknowledgement was lost does not run again", async () => {

@@ -36,10 +36,11 @@ def test_events_run_the_agent_in_their_sessions(server: Server, client: Sensoriu
             client.publish(type_, {"name": name}, subject=subject)
     client.publish(type_, {"name": "placed"}, correlationid="order-3")
     client.publish(type_, {"name": "lost"})
+    client.publish(type_, {"name": "placed"}, subject="o" * 600)
 
     async def run() -> None:
         async with AsyncSensorium(server.url, key) as own:
-            await run_on_events(own, Agent(name="clerk", model=counting(5)), count=6, max_turns=1)
+            await run_on_events(own, Agent(name="clerk", model=counting(5)), count=7, max_turns=1)
             for session_id in ("order-1", "order-2"):
                 items = await items_of(own, session_id)
                 assert kinds(items) == ["user", "assistant", "user", "assistant"]
@@ -47,7 +48,9 @@ def test_events_run_the_agent_in_their_sessions(server: Server, client: Sensoriu
                 assert [item["content"][0]["text"] for item in items[1::2]] == ["1", "3"]
             assert len(await items_of(own, "order-3")) == 2
             letters = (await own.deliveries.dead_letters()).items
-            assert ["no session" in each.dlq_reason for each in letters] == [True]
+            reasons = sorted(f"{each.attempt_count} {each.dlq_reason}" for each in letters)
+            assert [reason[:2] for reason in reasons] == ["1 ", "1 "]
+            assert "no session" in reasons[0] and "expected at most 479 characters" in reasons[1]
 
     asyncio.run(run())
 

@@ -39,7 +39,8 @@ async def run_on_events(
     """
     Runs ``agent`` for each event of the client's agent, in the session that the event belongs to. Acknowledges the
     delivery when the run has ended and the session has its items, and rejects it when the run raises: then the session
-    has none of them. An event that belongs to no session, or whose run waits for an approval, becomes a dead letter.
+    has none of them. An event that belongs to no session, whose session cannot have its id, or whose run waits for an
+    approval, becomes a dead letter at once.
 
     ``session_of`` names the session, by default by the event's ``subject`` or else its ``correlationid``. ``input_of``
     makes the input, by default the event as JSON after a sentence that says that it is data. ``concurrency``, ``count``
@@ -54,7 +55,11 @@ async def run_on_events(
         session_id = session_of(event)
         if not session_id:
             raise GiveUp("The event has no subject and no correlationid: it belongs to no session.")
-        kept = SensoriumSession(session_id, client=client, event_id=event["id"])
+        try:
+            kept = SensoriumSession(session_id, client=client, event_id=event["id"])
+        except ValueError as error:
+            # No session can have the id: no retry would help.
+            raise GiveUp(str(error)) from error
         if await kept.has_event():
             return
         session = _RunSession(kept)
