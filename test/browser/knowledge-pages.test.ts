@@ -76,6 +76,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["memories", () => "/memories"],
   ["memories-search", () => "/memories?q=When+does+ACME+pay%3F"],
   ["memory", () => `/memories/${ids.a}`],
+  ["memory-history", () => `/memories/${ids.a}?tab=history`],
   ["memory-graph", () => `/memories/${ids.a}?tab=relationships`],
   ["memory-origin", () => `/memories/${ids.a}?tab=origin`],
   ["memory-links", () => `/memories/${ids.linked}`],

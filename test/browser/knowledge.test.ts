@@ -57,6 +57,42 @@ describe("memories", () => {
     await page.getByRole("list", { name: "Results" }).getByRole("link", { name: "Crane two" }).waitFor();
   });
 
+  test("a memory's versions are steps of a stair, and the slider says what held when", async () => {
+    const office = (city: string, valid_from: string, more: object = {}) => ({
+      ...{ title: `The office is in ${city}.`, content: `The office is in ${city}.`, type: "semantic" },
+      ...{ scope: "institutional", valid_from, ...more },
+    });
+    const oslo = ok(await agent.post("/memories", office("Oslo", "2026-01-01T12:00:00Z")));
+    const moved = { supersedes_id: oslo.id, reason: "the lease ended" };
+    const bergen = ok(await agent.post("/memories", office("Bergen", "2026-03-02T12:00:00Z", moved)));
+    const corrected = { valid_from: "2026-02-15T12:00:00Z", reason: "the keys came earlier" };
+    ok(await agent.patch(`/memories/${bergen.id}`, corrected));
+    await site.go(`/memories/${oslo.id}?tab=history`);
+    const versions = page.getByRole("list", { name: "Versions, oldest first" }).getByRole("listitem");
+    await versions.nth(1).waitFor();
+    expect(await versions.allInnerTexts()).toEqual([
+      expect.stringMatching(/^Jan 1, 2026 – Feb 15, 2026\s+The office is in Oslo\.\s+Recorded by/),
+      expect.stringMatching(
+        /^Since Feb 15, 2026\s+The office is in Bergen\.\s+Recorded by [\s\S]*“the lease ended”\s+Corrected by [\s\S]*“the keys came earlier”\. Before: Since Mar 2, 2026\s/,
+      ),
+    ]);
+    // Where a version ends, the next begins.
+    const boxes = await Promise.all(
+      [0, 1].map((at) => versions.nth(at).locator(".version-bar:not(.corrected)").boundingBox()),
+    );
+    const [first, second] = boxes.map((box) => box ?? { x: 0, width: 0 });
+    expect(Math.abs((first?.x ?? 0) + (first?.width ?? 0) - (second?.x ?? 0))).toBeLessThan(2);
+    expect(second?.x).toBeGreaterThan(first?.x ?? 0);
+
+    const slider = page.getByRole("slider", { name: "What held at" });
+    expect(await slider.getAttribute("aria-valuetext")).toBe("Now: The office is in Bergen.");
+    await slider.press("Home");
+    await page.locator(".version.held").getByText("Oslo").waitFor();
+    expect(await slider.getAttribute("aria-valuetext")).toBe("Jan 1, 2026: The office is in Oslo.");
+    await versions.nth(1).getByRole("link", { name: "The office is in Bergen." }).click();
+    await site.heading("The office is in Bergen.").waitFor();
+  });
+
   test("navigates between memories along their relationships", async () => {
     const [outage, alert] = [
       await remember("The outage", "The disk was full."),

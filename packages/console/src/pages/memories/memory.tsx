@@ -26,6 +26,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving } from "../../ui/task.tsx";
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MemoryGraph, madeHere } from "./memory-graph.tsx";
+import { Versions } from "./versions.tsx";
 import { findMemories, isStated, percent, ScopeBadge, StatusBadge, TAGS, Tags, TITLE } from "./words.tsx";
 import "./memories.css";
 
@@ -48,6 +49,7 @@ export function MemoryPage() {
           label="Memory"
           tabs={[
             { key: "content", label: "Content", content: <Content memory={memory} /> },
+            { key: "history", label: "History", content: <Versions memory={memory} /> },
             { key: "relationships", label: "Relationships", content: <MemoryGraph start={memory} /> },
             { key: "origin", label: "Origin", content: <Origin memory={memory} /> },
           ]}

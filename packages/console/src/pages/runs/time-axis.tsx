@@ -20,7 +20,7 @@ interface Props {
 
 const MOST_ZOOM = 128;
 /** Pixels between two ticks, at least. */
-const TICK_WIDTH = 76;
+export const TICK_WIDTH = 76;
 
 /** The steps of a run over time: how long each waited, who held it, and how often it was tried. */
 export function TimeAxis({ run, actions, selected, choose }: Props) {
@@ -184,7 +184,8 @@ const FORMATS: [below: number, format: Intl.DateTimeFormat][] = [
   [Number.POSITIVE_INFINITY, new Intl.DateTimeFormat("en", { month: "short", day: "numeric" })],
 ];
 
-function Ticks({ from, to, most }: { from: number; to: number; most: number }) {
+/** The round times of an axis, in milliseconds. @param most so many at most */
+export function Ticks({ from, to, most }: { from: number; to: number; most: number }) {
   const { step, times } = ticksOf(from, to, most, new Date(from).getTimezoneOffset() * 60_000);
   const [, format] = FORMATS.find(([below]) => step < below) as (typeof FORMATS)[number];
   return (
