@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { CHINESE_QUESTIONS, IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 10;
+export const TERMS_VERSION = 11;
 
 /** Longer words are cut, to keep them out of the index. */
 export const MAX_WORD = 40;
@@ -126,12 +126,45 @@ export const SIGN_DENIES = 4;
 export const SIGN_COUNTS = 8;
 
 const ASKS = /\?[\s"')\]]*$/;
-const TELLS_TIME =
-  /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?days?|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|morning|evening|night|(?:19|20)\d\d)\b/i;
+
+/** Words of English, German, Spanish and French, without accents. */
+const oneOf = (...words: string[]) => new RegExp(`\\b(?:${words.join("|")})\\b`);
+
+/** Months and days of the week, but "may", which is more often another word. */
+const CALENDAR = ["en", "de", "es", "fr"].flatMap((locale) => {
+  const names = (part: "month" | "weekday", [days, count]: [days: number, count: number]) => {
+    const format = new Intl.DateTimeFormat(locale, { [part]: "long", timeZone: "UTC" });
+    return Array.from({ length: count }, (_, at) => fold(format.format(Date.UTC(2000, 0, 1 + at * days))));
+  };
+  return [...names("month", [31, 12]), ...names("weekday", [1, 7])].filter((name) => name !== "may");
+});
+const TELLS_TIME = oneOf(
+  ...CALENDAR,
+  "yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?days?|weekends?|weeks?|months?|years?",
+  "morning|evening|night|(?:19|20)\\d\\d",
+  "gestern|heute|morgen|kurzlich|demnachst|seit|letzte[nmrs]?|nachste[nmrs]?|vorige[nmrs]?|tage[ns]?|wochen?|wochenenden?",
+  "monate?[ns]?|jahre?[ns]?|abends?|nachts?|nachmittags?|uhr",
+  "ayer|hoy|manana|hace|desde|pronto|pasad[oa]s?|proxim[oa]s?|ultim[oa]s?|dias?|semanas?|(?:al|del|este|cada) mes|meses",
+  "anos?|tardes?|noches?",
+  "aujourd'hui|demain|il y a|depuis|bientot|recemment|derniere?s?|prochaine?s?|jours?|semaines?|mois|annees?|ans|matin|soir|nuit",
+);
 
 /** Numbers, amounts and moments, which questions such as "how many", "how often" and "when" ask for. */
-const COUNTS =
-  /\p{N}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|half|quarter|first|once|twice|daily|hourly|weekly|monthly|yearly|quarterly|every|each|always|never|free|none|nobody|no|all|both|single|noon|midnight|after|before|until|when|whenever|during)\b/iu;
+const COUNTS = oneOf(
+  "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|twenty|thirty|forty|fifty|sixty|seventy|eighty",
+  "ninety|hundreds?|thousands?|half|quarter|first|once|twice|daily|hourly|weekly|monthly|yearly|quarterly|every|each|always",
+  "never|free|none|nobody|no|all|both|single|noon|midnight|after|before|until|when|whenever|during",
+  "zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn|elf|zwolf|dutzend|\\w*(?:hundert|tausend)|(?:ein|zwei|drei|vier)mal",
+  "(?:\\w+und)?(?:zwanzig|dreissig|vierzig|funfzig|sechzig|siebzig|achtzig|neunzig)|halbe?[nmrs]?|viertel|erste[nmrs]?",
+  "(?:stund|tag|wochent|monat|jahr)lich|jede[nmrs]?|immer|nie|niemals|kostenlos|keine?[nmrs]?|niemand|alle[nmrs]?|beide[nr]?",
+  "mittags?|mitternacht|nach|vor|bis|wenn|wahrend",
+  "dos|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|docenas?|veint\\w+|treinta|cuarenta|cincuenta|sesenta",
+  "setenta|ochenta|noventa|cien(?:to)?|\\w*cient[oa]s|mil(?:es)?|medi[oa]|primer[oa]?|diari\\w+|(?:seman|mensu|anu)al\\w*|cada",
+  "siempre|nunca|jamas|gratis|ningun[oa]?|nadie|tod[oa]s|amb[oa]s|mediodia|medianoche|antes|despues|hasta|cuando|durante|veces",
+  "deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|douzaines?|treize|quatorze|quinze|seize|vingts?|trente|quarante",
+  "cinquante|soixante|cents?|mille|demie?|quart|premiere?s?|fois|(?:quotidi|hebdomad|mensu|annu)e\\w+|chaque|toujours|jamais",
+  "gratuit\\w*|aucune?|toute?s|tous|midi|minuit|avant|apres|jusqu|quand|lorsque|pendant",
+);
 
 /** Words that deny, in the languages of lib/text/languages.ts: no library has them. */
 const DENIES = new RegExp(
@@ -151,7 +184,10 @@ const DENIES = new RegExp(
 
 export function findSigns(text: string): number {
   const signs = ASKS.test(text) ? SIGN_ASKS : 0;
-  const tells = (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0) | (COUNTS.test(text) ? SIGN_COUNTS : 0);
+  const plain = fold(text);
+  // Without its accent, "très" is a number in Spanish.
+  const counts = /\p{N}|\btres\b/iu.test(text) || COUNTS.test(plain);
+  const tells = (TELLS_TIME.test(plain) ? SIGN_TELLS_TIME : 0) | (counts ? SIGN_COUNTS : 0);
   return signs | tells | (DENIES.test(text) ? SIGN_DENIES : 0);
 }
 

@@ -104,6 +104,21 @@ test.each([
   ["It costs 900 kroner", SIGN_COUNTS],
   ["Was it in 2023?", SIGN_ASKS | SIGN_TELLS_TIME | SIGN_COUNTS],
   ["A lasting impression in the end", 0],
+  ["Der Vertrag läuft seit letzter Woche.", SIGN_TELLS_TIME],
+  ["Sie kommt am Donnerstag, im März.", SIGN_TELLS_TIME],
+  ["Für Kinder kostet es fünfundzwanzig Kronen.", SIGN_COUNTS],
+  ["Der Filter wird täglich gereinigt.", SIGN_COUNTS],
+  ["El contrato es de la semana pasada.", SIGN_TELLS_TIME],
+  ["Llega el miércoles.", SIGN_TELLS_TIME],
+  ["La entrada cuesta veinticinco coronas.", SIGN_COUNTS],
+  ["Abren al mediodía.", SIGN_COUNTS],
+  ["Le contrat date de l'année dernière.", SIGN_TELLS_TIME],
+  ["Elle arrive en février.", SIGN_TELLS_TIME],
+  ["L’entrée coûte quarante couronnes.", SIGN_COUNTS],
+  ["On nettoie le filtre deux fois.", SIGN_COUNTS],
+  ["Hier wohnt die Leiterin der Schule.", 0],
+  ["La llave es de la vecina.", 0],
+  ["Mes clés sont très belles.", 0],
 ])("the signs of %j", (text, expected) => expect(findSigns(text)).toBe(expected));
 
 test.each([
@@ -159,6 +174,28 @@ test("a query is its distinct terms, and whether it asks for a time", () => {
   expect(query.terms).toEqual(["crane", "break", "mai", "2023"]);
   expect(parseQuery("the day we met", NOW).asksTime).toBe(false);
 });
+
+test.each([
+  ["Wann öffnet das Museum?", true, false],
+  ["Seit wann ist es offen?", true, false],
+  ["Wie lange dauert die Führung?", true, false],
+  ["An welchem Wochentag ist zu?", true, false],
+  ["Wie viele Kühe haben wir?", false, true],
+  ["Wie oft wird gereinigt?", false, true],
+  ["Wie heißt die Leiterin?", false, false],
+  ["¿Cuándo abre el museo?", true, false],
+  ["¿Qué día cierran?", true, false],
+  ["¿Cuántas vacas tenemos?", false, true],
+  ["¿Con qué frecuencia se limpia?", false, true],
+  ["¿Qué vaca es la nuestra?", false, false],
+  ["Quand ouvre le musée ?", true, false],
+  ["À quelle heure ferme-t-il ?", true, false],
+  ["Combien de vaches avons-nous ?", false, true],
+  ["À quelle fréquence nettoie-t-on ?", false, true],
+  ["Quelle vache est la nôtre ?", false, false],
+])("whether %j asks for a time, or a number", (question, asksTime, asksNumber) =>
+  expect(parseQuery(question, NOW)).toMatchObject({ asksTime, asksNumber }),
+);
 
 test.each([
   ["Who led the team in March?", "2026-03-01..2026-04-01"],

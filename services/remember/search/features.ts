@@ -147,8 +147,7 @@ export function computeFeatures(candidate: Candidate, weighed: Weighed): Feature
 }
 
 function lacksKind({ asksTime, asksNumber }: ParsedQuery, signs: number): boolean {
-  if (asksNumber) return (signs & (SIGN_COUNTS | SIGN_TELLS_TIME)) === 0;
-  return asksTime && (signs & (SIGN_TELLS_TIME | SIGN_COUNTS)) === 0;
+  return (asksTime || asksNumber) && (signs & (SIGN_COUNTS | SIGN_TELLS_TIME)) === 0;
 }
 
 function aboveBaseline(cosine: number): number {

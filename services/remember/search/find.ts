@@ -278,13 +278,17 @@ function explainFate(
   return { id, found: true, stage: "result", reason: `It is result ${place + 1} with score ${rounded}.` };
 }
 
+/** These ask for a time, or for a number, in English, German, Spanish and French without accents. */
 const ASKS_TIME =
-  /\bwhen\b|\bhow (?:long|recently)\b|\b(?:what|which) (?:date|day|time|week|month|season|year|weekday)\b/i;
+  /\b(?:when|how (?:long|recently)|wann|wie lange|cuando|cuanto tiempo|quand|combien de temps|(?:what|which|welche[nmrs]?|que|cual es (?:la|el)|quel(?:le)?s?) (?:date|day|time|week|month|season|year|weekday|datum|tag|uhrzeit|woche|monat|jahr(?:eszeit)?|wochentag|fecha|dia|hora|semana|mes|ano|jour|heure|semaine|mois|saison|annee))\b/;
+const ASKS_NUMBER =
+  /\b(?:how (?:many|much|old|large|big|long|often|high|far|fast|soon|early|late|frequently|quickly)|wie (?:viele?|alt|gross|lang|oft|hoch|weit|schnell|bald|fruh|spat|haufig|teuer)|cuant[oa]s?|(?:que|cual es la|quel(?:le)?) (?:edad|altura|tamano|frecuencia|distancia|age|taille|hauteur|frequence|distance)|combien)\b/;
 const MAX_VARIANTS = 32;
 
 /** Parses a query; `now` (milliseconds) is the reference of "yesterday". */
 export function parseQuery(query: string, now: number): ParsedQuery {
   const text = withoutInvisible(query);
+  const plain = fold(text);
   const { dates, rest: dateless } = readDates(text, now);
   const found = queryTerms(query);
   const words = [...new Set(found.terms)].slice(0, MAX_QUERY_TERMS);
@@ -297,8 +301,8 @@ export function parseQuery(query: string, now: number): ParsedQuery {
     names: findNames(dateless, words),
     facts: maskOf(words, said),
     isOne: (text.match(ASKS) ?? []).length < 2,
-    asksTime: ASKS_TIME.test(text),
-    asksNumber: ASKS_NUMBER.test(text),
+    asksTime: ASKS_TIME.test(plain),
+    asksNumber: ASKS_NUMBER.test(plain),
     denies: (findSigns(text) & SIGN_DENIES) !== 0,
     dates,
     past: pastOf(text, dates, now),
@@ -306,8 +310,6 @@ export function parseQuery(query: string, now: number): ParsedQuery {
 }
 
 const QUESTION_TERMS = new Set([...QUESTION_WORDS].flatMap(terms));
-const ASKS_NUMBER =
-  /\bhow (?:many|much|old|large|big|long|often|high|far|fast|soon|early|late|frequently|quickly)\b/i;
 /** German writes every noun like a name. */
 const GERMAN =
   /\b(?:der|das|dem|den|des|ein|eine[rnms]?|wer|wen|wem|wie|wann|wo|welche[rsnm]?|ist|wird|im|vom|zum|zur|für|und|mit|auf)\b/i;
