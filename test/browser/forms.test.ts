@@ -1,4 +1,5 @@
 /** @needs chromium */
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
@@ -187,6 +188,54 @@ test("a webhook is changed to take CloudEvents, and is tried with one", async ()
   expect(ok(await admin.get("/ingest/webhooks")).webhooks).toContainEqual(
     expect.objectContaining({ id, mapping: "cloudevents" }),
   );
+});
+
+test("a signature of one's own is described, counts alone, and is taken away", async () => {
+  const mapping = { entity: "order", action: "/what" };
+  const hook = ok(await admin.post("/ingest/webhooks", { name: "Acme", source: "acme", mapping }));
+  const now = async () =>
+    ok(await admin.get("/ingest/webhooks")).webhooks.find(({ id }: { id: string }) => id === hook.id);
+  const save = async () => {
+    const answer = page.waitForResponse((response) => response.request().method() === "PATCH");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    expect((await answer).status()).toBe(200);
+  };
+  await site.go(`/ingest/webhooks/${hook.id}`);
+  await page.getByLabel("Signature", { exact: true }).selectOption({ label: "An HMAC that you describe" });
+  await page.getByLabel("Header", { exact: true }).fill("Acme-Signature");
+  await page.getByLabel("Prefix", { exact: true }).fill("v1=");
+  await page.getByLabel("Algorithm").selectOption({ label: "HMAC-SHA512" });
+  await page.getByLabel("Encoding").selectOption({ label: "Base64" });
+  await page.getByLabel("Signed text").fill("{timestamp}.{body}");
+  await page.getByLabel("Header of the time").fill("Acme-Time");
+  await save();
+  expect((await now()).signature).toEqual({
+    ...{ scheme: "custom", header: "Acme-Signature", prefix: "v1=", algorithm: "sha512", encoding: "base64" },
+    ...{ template: "{timestamp}.{body}", timestamp_header: "Acme-Time" },
+  });
+  const body = JSON.stringify({ what: "paid" });
+  const time = new Date().toISOString();
+  const signed = createHmac("sha512", hook.signing_secret).update(`${time}.${body}`).digest("base64");
+  const headers = { "Acme-Signature": `v1=${signed}`, "Acme-Time": time };
+  expect((await deliver(hook.url, body, headers)).status).toBe(202);
+
+  // What is saved stands in the form, and a change of another field keeps it.
+  await page.reload();
+  await page.getByLabel("Header of the time").waitFor();
+  expect(await page.getByLabel("Algorithm").inputValue()).toBe("sha512");
+  await page.getByLabel("Signed text").fill("{body}");
+  await save();
+  expect((await now()).signature).toEqual({
+    ...{ scheme: "custom", header: "Acme-Signature", prefix: "v1=", algorithm: "sha512", encoding: "base64" },
+    template: "{body}",
+  });
+  await page.getByLabel("Signature", { exact: true }).selectOption({ label: "As Microsoft Graph signs" });
+  await save();
+  expect(await now()).toMatchObject({ mapping, signature: "microsoft_graph" });
+  // A preset has its own.
+  await page.getByLabel("Sender").selectOption("github");
+  await save();
+  expect(await now()).toMatchObject({ mapping: "github", signature: null });
 });
 
 describe("people and what they own", () => {

@@ -163,6 +163,25 @@ test("Microsoft Graph's notifications are taken by their secret, which no event 
     expect((await send(wrong)).status).toBe(401);
 });
 
+test("a mapping of one's own takes Microsoft Graph's notifications, and those of no other sender", async () => {
+  const mapping = { entity: "mail", action: "/value/0/changeType", subject: "/value/0/resource" };
+  const signature = "microsoft_graph";
+  const hook = await register(world.admin, { ...SHOP, source: "office", mapping, signature });
+  expect(hook).toMatchObject({ mapping, signature });
+  const notification = { changeType: "created", resource: "Users/1/Messages/3" };
+  const body = JSON.stringify({ value: [{ ...notification, clientState: hook.signing_secret }] });
+  const event = await acceptedEvent(world.admin, await deliver(hook.url, body, {}));
+  expect(event.payload).toMatchObject({
+    ...{ type: "com.office.mail.created", subject: notification.resource },
+    data: { value: [notification] },
+  });
+  expect(JSON.stringify(event)).not.toContain(hook.signing_secret);
+  const plain = JSON.stringify({ value: [notification] });
+  expect((await deliver(hook.url, plain, serviceHeaders(hook.signing_secret, plain))).status).toBe(401);
+  const tried = await world.admin.post(`/ingest/webhooks/${hook.id}:test`, { payload: { value: 7 } });
+  expect(ok(tried)).toMatchObject({ event: null, error: expect.stringContaining("/value/0/changeType") });
+});
+
 test("Dropbox's notifications, which are all the same, are events unless they are retries", async () => {
   const { vector } = SENDERS.get("dropbox") ?? {};
   const { body = "", headers = {}, secret: signing_secret } = vector ?? {};

@@ -36,7 +36,8 @@ export const sender: Sender = {
     subject: look("/value/0/resource"),
   }),
   data(payload) {
-    const { value, ...rest } = payload as Notifications;
+    const { value, ...rest } = Object(payload) as Notifications;
+    if (!Array.isArray(value)) return payload;
     return { value: value.map(({ clientState: _, ...each }) => each), ...rest };
   },
   handshake: {

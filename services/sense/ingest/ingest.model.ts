@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { signingPlace } from "../../../lib/crypto/secrets.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { KeptHeaders } from "./kept-headers.ts";
-import { type CustomSignature, REQUEST_OUTCOMES, type WebhookMapping } from "./mapping.contract.ts";
+import { type OwnSignature, REQUEST_OUTCOMES, type WebhookMapping } from "./mapping.contract.ts";
 
 /** A sender whose signed requests become events (spec: Events 3). */
 export interface WebhookDoc extends DocumentOf<typeof webhooks> {}
@@ -12,7 +12,7 @@ const webhooks = tenantSchema({
   source: t.string(),
   mapping: t.mixed<Static<typeof WebhookMapping>>(),
   /** Null for that of the mapping. */
-  signature: t.nullable(t.mixed<CustomSignature>()),
+  signature: t.nullable(t.mixed<OwnSignature>()),
   /** Newest first. */
   signing_secrets: t.subdocuments({
     sealed: t.sealed((id) => signingPlace(`webhooks/${id}`)),

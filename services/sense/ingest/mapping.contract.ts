@@ -63,7 +63,7 @@ const text = (description: string, example: string) =>
     examples: [example],
   });
 
-export const WebhookSignature = Type.Object(
+const CustomSignature = Type.Object(
   {
     scheme: oneOf(["custom"], { description: "Always `custom`: senders with a name have presets." }),
     header: HeaderName(
@@ -99,12 +99,17 @@ export const WebhookSignature = Type.Object(
   {
     title: "WebhookSignature",
     additionalProperties: false,
-    description:
-      "How a sender signs that has no preset: an HMAC with the secret's text as the key. The webhook then accepts no other " +
-      "signature. Not for presets.",
+    description: "How a sender signs that has no preset: an HMAC with the secret's text as the key.",
   },
 );
-export type CustomSignature = Static<typeof WebhookSignature>;
+
+export const WebhookSignature = Type.Union([CustomSignature, oneOf([...SENDERS.keys()])], {
+  description:
+    "The only signature that the webhook accepts, unless its mapping is a preset: that of a sender with a preset, or an HMAC " +
+    "that you describe. Default: all that a header identifies.",
+  examples: ["microsoft_graph"],
+});
+export type OwnSignature = Static<typeof WebhookSignature>;
 
 /** The outcomes of a webhook's request. */
 export const REQUEST_OUTCOMES = ["accepted", "duplicate", "dead_lettered", "challenge", "refused"] as const;

@@ -162,15 +162,23 @@ export function webhookPath(tenant_slug: string, source: string): string {
 }
 
 /** @throws Fault validation_error for a mapping that cannot work. */
-export function compileWebhookMapping({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
-  if (typeof mapping === "object") return compileMapping({ source, ...mapping });
+export function compileWebhookMapping({
+  source,
+  mapping,
+  signature,
+}: Pick<WebhookDoc, "source" | "mapping"> & Partial<Signing>): Mapping {
+  if (typeof mapping === "object") {
+    const map = compileMapping({ source, ...mapping });
+    const { data = (payload: unknown) => payload } = senderNamed(signature) ?? {};
+    return (payload, receipt) => map(data(payload), receipt);
+  }
   return mapping === AS_CLOUDEVENTS ? mapCloudEvent : presetMapping(SENDERS.get(mapping) as Sender, source);
 }
 
 /** Returns the sender of a webhook with a preset. */
-export function findPreset({ mapping }: Pick<WebhookDoc, "mapping">): Sender | undefined {
-  return typeof mapping === "string" ? SENDERS.get(mapping) : undefined;
-}
+export const findPreset = ({ mapping }: Pick<WebhookDoc, "mapping">) => senderNamed(mapping);
+
+const senderNamed = (name: unknown) => (typeof name === "string" ? SENDERS.get(name) : undefined);
 
 /** Decides which signatures a webhook accepts. */
 type Signing = Pick<WebhookDoc, "mapping" | "signature">;
@@ -181,6 +189,7 @@ function requireSignature({ mapping, signature }: Signing): void {
   const refuse = (field: string, why: string) =>
     invalidValue(`signature.${field}`, `signature.${field}: ${why}`);
   if (findPreset({ mapping })) throw refuse("scheme", `the preset ${mapping} has its own. Remove signature.`);
+  if (typeof signature === "string") return;
   const { template = "{body}", timestamp_header, timestamp_prefix } = signature;
   const parts = template.split(/(\{[^{}]*\})/).filter((part) => /^\{.*\}$/.test(part));
   const [bodies, times] = ["{body}", "{timestamp}"].map(
@@ -198,7 +207,8 @@ function requireSignature({ mapping, signature }: Signing): void {
 /** Returns the signatures that a webhook accepts; undefined for all. */
 export function schemesOf(webhook: Signing): readonly Scheme[] | undefined {
   const { signature } = webhook;
-  return signature ? [hmacScheme(signature.scheme, signature)] : findPreset(webhook)?.schemes;
+  if (typeof signature === "object" && signature) return [hmacScheme(signature.scheme, signature)];
+  return (senderNamed(signature) ?? findPreset(webhook))?.schemes;
 }
 
 /**

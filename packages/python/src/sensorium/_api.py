@@ -2379,7 +2379,7 @@ class Ingest(Group[Mode]):
         name: str,
         source: str,
         mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"],
-        signature: Mapping[str, Any] | None | Unset = UNSET,
+        signature: Mapping[str, Any] | Literal["bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | None | Unset = UNSET,
         signing_secret: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2396,8 +2396,8 @@ class Ingest(Group[Mode]):
                 (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
                 `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
                 `_` and `-` within a part is replaced by `_`.
-            signature: How a sender signs that has no preset: an HMAC with the secret's text as the key. The
-                webhook then accepts no other signature. Not for presets.
+            signature: The only signature that the webhook accepts, unless its mapping is a preset: that of a
+                sender with a preset, or an HMAC that you describe. Default: all that a header identifies.
             signing_secret: Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII
                 characters. Surrounding spaces and quotes, and a version before `whsec_`, are removed. Default: a new
                 one."""
@@ -2428,7 +2428,7 @@ class Ingest(Group[Mode]):
         webhook_id: str,
         name: str | Unset = UNSET,
         mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | Unset = UNSET,
-        signature: Mapping[str, Any] | None | Unset = UNSET,
+        signature: Mapping[str, Any] | Literal["bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Webhook:
@@ -2444,8 +2444,8 @@ class Ingest(Group[Mode]):
                 (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
                 `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
                 `_` and `-` within a part is replaced by `_`.
-            signature: How a sender signs that has no preset: an HMAC with the secret's text as the key. The
-                webhook then accepts no other signature. Not for presets."""
+            signature: The only signature that the webhook accepts, unless its mapping is a preset: that of a
+                sender with a preset, or an HMAC that you describe. Default: all that a header identifies."""
 
     @operation("DELETE", "/ingest/webhooks/{webhook_id}")
     def delete_webhook(

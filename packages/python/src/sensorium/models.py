@@ -1550,7 +1550,7 @@ class IngestCreateWebhookResult(Model):
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's URL."""
     mapping: Union[Mapping, Union[Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"], str]]
-    signature: Union[WebhookSignature, None]
+    signature: Union[Union[WebhookSignature, Union[Literal["bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"], str]], None]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str
@@ -3709,7 +3709,7 @@ class Webhook(Model):
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's URL."""
     mapping: Union[Mapping, Union[Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"], str]]
-    signature: Union[WebhookSignature, None]
+    signature: Union[Union[WebhookSignature, Union[Literal["bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"], str]], None]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str
@@ -3742,8 +3742,7 @@ class WebhookResult(Model):
 
 
 class WebhookSignature(Model):
-    """How a sender signs that has no preset: an HMAC with the secret's text as the key. The webhook then accepts no
-    other signature. Not for presets."""
+    """How a sender signs that has no preset: an HMAC with the secret's text as the key."""
 
     scheme: Union[Literal["custom"], str]
     """Always `custom`: senders with a name have presets."""

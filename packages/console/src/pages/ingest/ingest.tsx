@@ -26,6 +26,7 @@ import {
   webhookField,
 } from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
+import { SignatureFields, signatureField } from "./signature.tsx";
 import "./ingest.css";
 
 /** Events from other systems. */
@@ -101,18 +102,20 @@ const WEBHOOK = {
   mapping: webhookField,
   name: text("Name", { maxLength: 200 }),
   source: text("Source", { maxLength: 300, hint: "Part of the address and of the event type." }),
+  signature: signatureField,
   signing_secret: text("Signing secret", SIGNING),
 };
 
 function AddDialog({ onClose, onDone }: SavingProps) {
   const form = useForm(WEBHOOK);
   const [made, setMade] = useState<Created>();
-  const { mapping, signing_secret, ...given } = form.values();
+  const { mapping, signature, signing_secret, ...given } = form.values();
   const sender = senderOf(mapping);
   const name = given.name ?? sender?.title ?? "";
   const source = given.source ?? (sender && typeof mapping === "string" ? mapping : "");
   const add = useFormTask(async () => {
-    setMade(await api.ingest.createWebhook({ name, source, mapping, ...filled({ signing_secret }) }));
+    const more = filled({ signing_secret, signature: sender ? null : signature });
+    setMade(await api.ingest.createWebhook({ name, source, mapping, ...more }));
     await onDone();
   });
   if (made) return <MadeDialog made={made} given={signing_secret !== null} onClose={onClose} />;
@@ -127,6 +130,9 @@ function AddDialog({ onClose, onDone }: SavingProps) {
         {form.show("name", { required: !sender, placeholder: name })}
         {form.show("source", { required: !sender, placeholder: source || "shop" })}
       </div>
+      {!sender && (
+        <SignatureFields value={form.drafts.signature} onChange={(signature) => form.change({ signature })} />
+      )}
       {form.show("signing_secret", {
         required: sender?.secret !== undefined,
         hint: sender?.secret ?? "Empty: a new one is created, which you enter at the sender.",

@@ -17,6 +17,7 @@ import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { SIGNING } from "./ingest.tsx";
 import { RequestOutcome, TestMapping, WebhookMappingFields, webhookField } from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
+import { SignatureFields, signatureField } from "./signature.tsx";
 import "./ingest.css";
 
 /** One webhook: its address, its mapping with a test, and its last requests. */
@@ -76,16 +77,23 @@ async function find(id: string, signal?: AbortSignal): Promise<Webhook> {
   throw new Error("Webhook not found. It does not exist, or was deleted.");
 }
 
-const EDITED = { name: text("Name", { required: true, maxLength: 200 }), mapping: webhookField };
+const EDITED = {
+  name: text("Name", { required: true, maxLength: 200 }),
+  mapping: webhookField,
+  signature: signatureField,
+};
 
 function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
   const form = useForm(EDITED, webhook);
   const { id: webhook_id, source } = webhook;
   const log = useRead(api.ingest.listRequests, { webhook_id }, "ingest");
   const requests = log.data?.requests ?? [];
+  const values = form.values();
+  const isPreset = senderOf(values.mapping) !== undefined;
   const save = useFormTask(async () => {
     const webhooks = { get: () => find(webhook_id), update: api.ingest.updateWebhook };
-    const saved = await form.save(webhooks, { webhook_id }, `/ingest/webhooks/${webhook_id}`);
+    const wanted = { ...values, ...(isPreset && { signature: null }) };
+    const saved = await form.save(webhooks, { webhook_id }, `/ingest/webhooks/${webhook_id}`, wanted);
     if (!saved) return;
     // Includes others' concurrent changes.
     form.reset(saved);
@@ -107,15 +115,16 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
               value={form.drafts.mapping}
               onChange={(mapping) => form.change({ mapping })}
             />
+            {!isPreset && (
+              <SignatureFields
+                value={form.drafts.signature}
+                onChange={(signature) => form.change({ signature })}
+              />
+            )}
           </Form>
         </Card>
         <Card title="Test">
-          <TestMapping
-            webhook_id={webhook_id}
-            source={source}
-            mapping={form.values().mapping}
-            requests={requests}
-          />
+          <TestMapping webhook_id={webhook_id} source={source} mapping={values.mapping} requests={requests} />
         </Card>
       </div>
       <Card title="Last requests">
