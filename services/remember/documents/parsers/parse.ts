@@ -15,7 +15,6 @@ import {
   tooMuchText,
   UnreadableError,
 } from "./page.ts";
-import { readPdf } from "./pdf.ts";
 import { readTable } from "./table.ts";
 import { wideEncoding } from "./wide-text.ts";
 
@@ -29,7 +28,7 @@ interface Type {
 
 /** How files are read (spec: Knowledge documents). */
 const TYPES: Record<FileType, Type> = {
-  [FILE_TYPES.pdf]: { name: "a PDF", format: "pdf", read: readPdf },
+  [FILE_TYPES.pdf]: { name: "a PDF", format: "pdf" },
   [FILE_TYPES.docx]: { name: "a Word document", format: "zip" },
   [FILE_TYPES.pptx]: { name: "a presentation", format: "zip" },
   [FILE_TYPES.xlsx]: { name: "a workbook", format: "zip" },

@@ -1,4 +1,4 @@
-import { markdownTable } from "../../../../lib/text/blocks.ts";
+import { markdownTable } from "../../lib/text/blocks.ts";
 
 /** A run of text as a page draws it, in the frame of its direction: `start` and `end` along the line, `base` upwards. */
 export interface Run {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
-import { pdfOf } from "../support/pdf.ts";
+import { pdfOf } from "../../../../test/support/pdf.ts";
+import { parsePdf } from "../pdf-files.ts";
 
 type Shown = [x: number, y: number, text: string, size?: number];
 
 const show = ([x, y, text, size = 10]: Shown) => `BT /F ${size} Tf ${x} ${y} Td (${text}) Tj ET\n`;
 const read = async (content: string, font?: string[]) => {
   const bytes = pdfOf(Buffer.from(content, "latin1"), font);
-  const pages = await parseDocument(new Uint8Array(bytes), "application/pdf");
+  const pages = await parsePdf(new Uint8Array(bytes));
   return pages.map(({ text }) => text).join("\f");
 };
 const layout = (...shown: Shown[]) => read(shown.map(show).join(""));

@@ -1,8 +1,13 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
-import { type Losses, type Page, type ReadContext, UnreadableError } from "./page.ts";
-import { layOut, type Run } from "./pdf-layout.ts";
+import {
+  type Losses,
+  type Page,
+  type ReadContext,
+  UnreadableError,
+} from "../../services/remember/documents/parsers/page.ts";
+import { layOut, type Run } from "./layout.ts";
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<Pdf["getPage"]>>;
@@ -21,7 +26,7 @@ const OPTIONS = {
 const SPACE_GAP = 200;
 
 /** Returns the text of each page in file order with what is filled in its forms. */
-export async function readPdf(bytes: Uint8Array, { losses }: ReadContext): Promise<Page[]> {
+export async function read(bytes: Uint8Array, _mime_type: string, { losses }: ReadContext): Promise<Page[]> {
   const pictures = countPictures(bytes);
   const pdf = await open(bytes);
   const texts: string[] = [];

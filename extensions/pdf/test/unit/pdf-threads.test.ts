@@ -1,0 +1,29 @@
+import { expect, test } from "@jest/globals";
+import { readDocument } from "../../../../services/remember/documents/reader.ts";
+import { endlessPdf, pdfOf } from "../../../../test/support/pdf.ts";
+import { PDF as mime_type, readers } from "../pdf-files.ts";
+
+const going = new AbortController().signal;
+const generous = { megabytes: 512 };
+
+test("an unfinished file says so in one sentence", async () => {
+  const bytes = pdfOf(Buffer.from("BT /F 12 Tf 50 700 Td (unfinished"));
+  expect(await readDocument({ bytes, mime_type, readers }, going, generous)).toEqual({
+    unreadable: expect.stringMatching(/damaged|no text/),
+  });
+});
+
+test("a page that unpacks to more than a thread may hold ends the thread, not the process", async () => {
+  const bytes = pdfOf(Buffer.alloc(80_000_000, " "));
+  expect(bytes.length).toBeLessThan(100_000);
+  expect(await readDocument({ bytes, mime_type, readers }, going, { megabytes: 64 })).toEqual({
+    unreadable: "needs more than 64 MB of memory to parse",
+  });
+});
+
+test("a file that takes too long is given up", async () => {
+  const bytes = endlessPdf("endless");
+  expect(await readDocument({ bytes, mime_type, readers }, going, { ...generous, seconds: 0.2 })).toEqual({
+    unreadable: "takes longer than 0.2 s to parse",
+  });
+});
