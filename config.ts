@@ -195,7 +195,12 @@ export const SETTINGS = {
     1024,
     104_857_600,
   ),
-  DOCUMENT_PARSE_SECONDS: integer(30, "Timeout for parsing a document, in seconds.", 1, 600),
+  DOCUMENT_PARSE_SECONDS: integer(
+    30,
+    "Processor time for parsing a document, in seconds; ten times as long by the clock.",
+    1,
+    600,
+  ),
   OUTPUT_BODY_MAX: integer(0, "Maximum size of a saved output's text, in bytes; 0: no limit.", 0, 1e15),
   OUTBOUND_EMAIL: flag(false, "Whether people can send outputs by e-mail, through `SMTP_URL`."),
   OUTBOUND_EMAILS_PER_HOUR: integer(60, "E-mails per hour per tenant.", 1, 1e6),

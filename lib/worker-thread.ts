@@ -2,7 +2,10 @@ import { Worker } from "node:worker_threads";
 
 /** What a request may take; one that takes more ends the thread. */
 export interface ThreadLimits {
-  seconds?: number;
+  /** Of processor time. */
+  cpuSeconds?: number;
+  /** By the clock. */
+  wallSeconds?: number;
   /** Of the thread's heap, and of what it holds outside. */
   megabytes: number;
 }
@@ -49,8 +52,9 @@ export class WorkerThread<Request, Answer> {
     this.#asked = Promise.withResolvers<Answer>();
     this.#worker ??= this.#start();
     this.#worker.postMessage(request, transfer);
-    const slow = limits?.seconds && setTimeout(() => this.#end("time"), limits.seconds * 1000);
-    const watch = limits && setInterval(() => this.#watchMemory(limits.megabytes * MB), LOOK_MS);
+    const slow = limits?.wallSeconds && setTimeout(() => this.#end("time"), limits.wallSeconds * 1000);
+    const before = this.isWarm ? this.#worker.cpuUsage().catch(() => undefined) : undefined;
+    const watch = limits && setInterval(() => this.#watch(limits, before), LOOK_MS);
     try {
       return await this.#asked.promise;
     } finally {
@@ -85,12 +89,15 @@ export class WorkerThread<Request, Answer> {
     return worker;
   }
 
-  /** The limits of threads count their heap only; large buffers are outside. */
-  async #watchMemory(most: number): Promise<void> {
+  /** Node's own limits count the heap only: large buffers are outside. */
+  async #watch({ cpuSeconds, megabytes }: ThreadLimits, before?: Promise<NodeJS.CpuUsage | undefined>) {
     const worker = this.#worker;
-    const used = await worker?.getHeapStatistics().catch(() => null);
-    const isTooMuch = used && used.used_heap_size + used.external_memory > most;
-    if (isTooMuch && worker === this.#worker) await this.#end("memory");
+    if (!worker) return;
+    const used = [worker.getHeapStatistics(), worker.cpuUsage(await before)] as const;
+    const [heap, cpu] = await Promise.all(used).catch(() => []);
+    if (worker !== this.#worker || !heap || !cpu) return;
+    if (heap.used_heap_size + heap.external_memory > megabytes * MB) await this.#end("memory");
+    else if (cpuSeconds && cpu.user + cpu.system > cpuSeconds * 1e6) await this.#end("time");
   }
 
   async #end(reason: ThreadEnded["reason"], cause?: Error): Promise<void> {

@@ -26,12 +26,16 @@ const OPTIONS = {
 const SPACE_GAP = 200;
 
 /** Returns the text of each page in file order with what is filled in its forms. */
-export async function read(bytes: Uint8Array, _mime_type: string, { losses }: ReadContext): Promise<Page[]> {
+export async function read(
+  bytes: Uint8Array,
+  _mime_type: string,
+  { losses, beginPage }: ReadContext,
+): Promise<Page[]> {
   const pictures = countPictures(bytes);
   const pdf = await open(bytes);
   const texts: string[] = [];
   for (let page = 1; page <= pdf.numPages; page++)
-    texts.push(await readPage(pdf, page, pictures > 0, losses));
+    texts.push(beginPage(page) ? await readPage(pdf, page, pictures > 0, losses) : "");
   // A scanned page is one picture.
   const others = pictures - losses.count(TEXTLESS);
   if (others > 0) losses.add("picture", "pages with text", others);

@@ -8,7 +8,18 @@ import { deflateSync } from "node:zlib";
 export function pdfOf(content: Buffer, font = ["<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]): Buffer {
   const page =
     "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>";
-  return fileOf(page, [deflated("", content), ...font.map((object) => [Buffer.from(object)])]);
+  return fileOf([page], [deflated("", content), ...font.map((object) => [Buffer.from(object)])]);
+}
+
+/** A PDF of several pages with these content streams, which show text with the font `F`. */
+export function pagesPdf(contents: Buffer[]): Buffer {
+  const font = 3 + 2 * contents.length;
+  const pages = contents.map(
+    (_, at) =>
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents ${3 + contents.length + at} 0 R/Resources<</Font<</F ${font} 0 R>>>>>>`,
+  );
+  const streams = contents.map((content) => deflated("", content));
+  return fileOf(pages, [...streams, [Buffer.from("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")]]);
 }
 
 /**
@@ -22,11 +33,14 @@ export function endlessPdf(name: string): Buffer {
   const nothing = "q Q\n".repeat(250_000);
   const form = Buffer.from(`% ${name}\nBT /F 12 Tf 50 700 Td (a) Tj ET\n${nothing}`);
   const letters = [Buffer.from("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")];
-  return fileOf(page, [
-    deflated("", draws),
-    deflated(`/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<<${font}>>`, form),
-    letters,
-  ]);
+  return fileOf(
+    [page],
+    [
+      deflated("", draws),
+      deflated(`/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<<${font}>>`, form),
+      letters,
+    ],
+  );
 }
 
 function deflated(entries: string, content: Buffer): Buffer[] {
@@ -35,12 +49,13 @@ function deflated(entries: string, content: Buffer): Buffer[] {
   return [Buffer.from(head), data, Buffer.from("\nendstream")];
 }
 
-/** A file with one page, object 3, whose other objects follow it. */
-function fileOf(page: string, others: Buffer[][]): Buffer {
+/** A file whose pages are the objects from 3 on; the others follow them. */
+function fileOf(pages: string[], others: Buffer[][]): Buffer {
+  const kids = pages.map((_, at) => `${at + 3} 0 R`).join(" ");
   const objects = [
     [Buffer.from("<</Type/Catalog/Pages 2 0 R>>")],
-    [Buffer.from("<</Type/Pages/Kids[3 0 R]/Count 1>>")],
-    [Buffer.from(page)],
+    [Buffer.from(`<</Type/Pages/Kids[${kids}]/Count ${pages.length}>>`)],
+    ...pages.map((page) => [Buffer.from(page)]),
     ...others,
   ];
   let file = Buffer.from("%PDF-1.4\n");

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { WorkerThread } from "../../lib/worker-thread.ts";
+import { type ThreadLimits, WorkerThread } from "../../lib/worker-thread.ts";
 import { settle } from "../support/settle.ts";
 
-const LIMITS = { seconds: 30, megabytes: 64 };
+const LIMITS: ThreadLimits = { megabytes: 64 };
 
 /** A thread that evaluates what it is asked, and remembers in `seen` how often. */
 function evaluating(limits = LIMITS, idleMs = 60_000): WorkerThread<string, unknown> {
@@ -33,20 +33,28 @@ test("a thread that has nothing to do ends", async () => {
 });
 
 test.each([
-  ["failed", "throw new Error('broken')"],
-  ["failed", "process.exit(0)"],
-  ["time", "for (;;);"],
-  ["memory", "let all; for (;;) all = { all };"],
-  ["memory", "globalThis.held = Buffer.alloc(100_000_000, 1); for (;;);"],
+  ["failed", "throw new Error('broken')", LIMITS],
+  ["failed", "process.exit(0)", LIMITS],
+  ["time", "for (;;);", { ...LIMITS, cpuSeconds: 1 }],
+  ["time", "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)", { ...LIMITS, wallSeconds: 1 }],
+  ["memory", "let all; for (;;) all = { all };", LIMITS],
+  ["memory", "globalThis.held = Buffer.alloc(100_000_000, 1); for (;;);", LIMITS],
 ])(
   "a request that ends its thread says why (%s: %s), and the next one starts another",
-  async (reason, code) => {
-    const thread = evaluating(reason === "time" ? { ...LIMITS, seconds: 1 } : LIMITS);
+  async (reason, code, limits) => {
+    const thread = evaluating(limits);
     await expect(thread.request(code)).rejects.toMatchObject({ reason });
     expect(await thread.request("seen")).toBe(1);
     await thread.close();
   },
 );
+
+test("a request has its own processor time, whatever those before it took", async () => {
+  const thread = evaluating({ ...LIMITS, cpuSeconds: 3 });
+  const busy = "for (const end = performance.now() + 2000; performance.now() < end; ); seen";
+  expect([await thread.request(busy), await thread.request(busy)]).toEqual([1, 2]);
+  await thread.close();
+});
 
 test("closing ends what a thread is doing", async () => {
   const thread = evaluating();

@@ -100,4 +100,6 @@ const READER = import.meta.resolve("../read.ts");
 
 /** Parses a document on a server with this extension. */
 export const parseOffice = (bytes: Uint8Array, mime_type: string, losses = new Losses()) =>
-  parseDocument(bytes, mime_type, losses, { [DOCX]: READER, [PPTX]: READER, [XLSX]: READER });
+  parseDocument(bytes, mime_type, losses, {
+    readers: { [DOCX]: READER, [PPTX]: READER, [XLSX]: READER },
+  });

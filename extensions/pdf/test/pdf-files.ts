@@ -12,4 +12,4 @@ export const fixture = (name: string) =>
 
 /** Parses a PDF on a server with this extension. */
 export const parsePdf = (bytes: Uint8Array, losses = new Losses()) =>
-  parseDocument(bytes, PDF, losses, readers);
+  parseDocument(bytes, PDF, losses, { readers });

@@ -20,6 +20,8 @@ import { type Reading, type ReadRequest, readDocument } from "./reader.ts";
 const PAGE = 100;
 /** Memory limit for reading a document. */
 const MEGABYTES = 512;
+/** Others work beside it: by the clock, reading a document may take as many times its limit. */
+const MOST_WAITING = 10;
 
 /** A converter that is away gets a document this many times more, for minutes. */
 const MOST_CONVERSIONS = 6;
@@ -44,7 +46,7 @@ interface Dependencies {
   readers: DocumentReaders;
   /** Takes the next document on this node. */
   next(): void;
-  /** Time limit for reading a document. */
+  /** Processor time for reading a document. */
   seconds: number;
 }
 
@@ -161,7 +163,8 @@ export class Ingest {
 
   async #readFile({ tenant_id }: Queued, file: Omit<ReadRequest, "readers">): Promise<Reading> {
     const { signal } = this.#ending;
-    const limits = { seconds: this.#deps.seconds, megabytes: MEGABYTES };
+    const { seconds } = this.#deps;
+    const limits = { cpuSeconds: seconds, wallSeconds: MOST_WAITING * seconds, megabytes: MEGABYTES };
     const begun = performance.now();
     const reading = await readDocument({ ...file, readers: this.#deps.readers }, signal, limits);
     noteWork(tenant_id, performance.now() - begun);

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { readDocument } from "../../../../services/remember/documents/reader.ts";
-import { endlessPdf, pdfOf } from "../../../../test/support/pdf.ts";
+import { endlessPdf, pagesPdf, pdfOf } from "../../../../test/support/pdf.ts";
 import { PDF as mime_type, readers } from "../pdf-files.ts";
 
 const going = new AbortController().signal;
@@ -21,9 +21,21 @@ test("a page that unpacks to more than a thread may hold ends the thread, not th
   });
 });
 
+test("the pages beside one that unpacks to too much are read", async () => {
+  const shown = (text: string) => Buffer.from(`BT /F 12 Tf 50 700 Td (${text}) Tj ET`);
+  const bytes = pagesPdf([shown("The first lantern"), Buffer.alloc(80_000_000, " "), shown("the second")]);
+  expect(await readDocument({ bytes, mime_type, readers }, going, { megabytes: 64 })).toMatchObject({
+    pieces: [
+      { page_number: 1, text: "The first lantern" },
+      { page_number: 3, text: "the second" },
+    ],
+    losses: [{ kind: "page that needs too much time or memory", place: "page 2" }],
+  });
+});
+
 test("a file that takes too long is given up", async () => {
   const bytes = endlessPdf("endless");
-  expect(await readDocument({ bytes, mime_type, readers }, going, { ...generous, seconds: 0.2 })).toEqual({
+  expect(await readDocument({ bytes, mime_type, readers }, going, { ...generous, cpuSeconds: 0.2 })).toEqual({
     unreadable: "takes longer than 0.2 s to parse",
   });
 });

@@ -76,6 +76,8 @@ export class Losses {
 export interface ReadContext {
   charset: string | undefined;
   losses: Losses;
+  /** To be called before each page, from 1: returns whether it is read, and not left out. */
+  beginPage(page: number): boolean;
   /** Reads a file within the file. @param name its name, or that of its part @throws UnreadableError */
   readWithin(bytes: Uint8Array, name: string, mime_type?: string): Promise<string>;
 }

@@ -53,6 +53,12 @@ const SEEMS: Record<Format, string> = {
   text: "text",
 };
 
+interface Means {
+  /** Modules for the types that are not read here. */
+  readers?: DocumentReaders;
+  beginPage?: ReadContext["beginPage"];
+}
+
 /** Files within files within files are an attack. */
 const MAX_WITHIN = 3;
 
@@ -60,7 +66,7 @@ const MAX_WITHIN = 3;
  * Returns the text of a file by page. The content must match the declared type.
  *
  * @param losses gets what is not read
- * @param readers modules for the types that are not read here
+ * @param means what a reading thread has besides; a file within another has no pages of its own
  * @param depth number of files that it is within
  * @throws UnreadableError with the reason
  */
@@ -68,7 +74,7 @@ export async function parseDocument(
   bytes: Uint8Array,
   mime_type: string,
   losses = new Losses(),
-  readers: DocumentReaders = {},
+  means: Means = {},
   depth = 0,
 ): Promise<Page[]> {
   const name = mediaTypeOf(mime_type);
@@ -81,10 +87,12 @@ export async function parseDocument(
   const readWithin: ReadContext["readWithin"] = async (inner, filename, given) => {
     if (depth === MAX_WITHIN) throw new UnreadableError("is nested too deeply");
     const type = fileTypeOf(filename) ?? given ?? "application/octet-stream";
-    const pages = await parseDocument(inner, type, losses.within(filename), readers, depth + 1);
+    const within = losses.within(filename);
+    const pages = await parseDocument(inner, type, within, { readers: means.readers }, depth + 1);
     return pages.map(({ text }) => text).join("\n\n");
   };
-  const context = { charset: charsetOf(mime_type), losses, readWithin };
+  const { readers = {}, beginPage = () => true } = means;
+  const context = { charset: charsetOf(mime_type), losses, beginPage, readWithin };
   try {
     const pages = type.read?.(bytes, context) ?? readElsewhere(bytes, name, context, readers[name]);
     return tidied(await pages, losses);

@@ -38,7 +38,7 @@ interface RenderedFile {
 /** The result: a file, or why there is none. */
 export type Rendered = RenderedFile | { unrenderable: string };
 
-const LIMITS = { seconds: 20, megabytes: 512 };
+const LIMITS = { wallSeconds: 20, megabytes: 512 };
 /** Together with the rendering time less than the timeout of a call between services. */
 const PATIENCE_MS = 8000;
 
@@ -68,7 +68,9 @@ async function renderNow(rendering: Rendering): Promise<RenderedFile> {
 
 function whyNot({ reason }: ThreadEnded): Rendered {
   if (reason === "memory") return { unrenderable: `needs more than ${LIMITS.megabytes} MB` };
-  return { unrenderable: reason === "time" ? `takes longer than ${LIMITS.seconds} s` : "cannot be rendered" };
+  return {
+    unrenderable: reason === "time" ? `takes longer than ${LIMITS.wallSeconds} s` : "cannot be rendered",
+  };
 }
 
 function unrenderable(format: string, why: string): Fault {
