@@ -209,6 +209,13 @@ test("a command that says to try later pauses the worker, and its events keep th
   const working = spawn([...limits, "--", "sh", "-c", shell]);
   await settle(() => working.err().split("paused until").length > 2);
   expect(working.err()).toMatch(/: sh ended with 75: paused until \d{4}-/);
+  // Whoever looks after the agent sees why its events wait.
+  const { agent } = await own.auth.me();
+  const shown = await settle(async () => {
+    const { delivery } = await own.agents.get({ agent_id: String(agent?.id), include: "delivery" });
+    return delivery?.last_error;
+  });
+  expect(shown.reason).toMatch(/^sh ended with 75: paused until \d{4}-\d\d-\d\dT[\d:.]+Z$/);
   await writeFile(join(cli.folder, file), "");
   for (const event of events) await settle(() => acknowledged(event));
   expect(working.err().match(/attempt \d/g)).toEqual(["attempt 1", "attempt 1", "attempt 1"]);

@@ -34,8 +34,8 @@ export function shownOf(problem: unknown): Error {
   return isCommands ? problem.shown : (problem as Error);
 }
 
-/** A command cannot work now, with whatever event: the attempt does not count. */
-export class TryLater extends Interrupted {
+/** A command cannot work now, with whatever event. */
+export class TryLater extends Error {
   readonly how: string;
 
   constructor(how: string) {

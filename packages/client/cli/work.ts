@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { CloudEvent, DeliveryEvent } from "../generated/types.ts";
-import type { Handler } from "../handler.ts";
+import { type Handler, Untried } from "../handler.ts";
 import { jsonLine } from "../lines.ts";
 import type { Listener } from "../listen.ts";
 import { after, pause } from "../support.ts";
@@ -74,11 +74,12 @@ export const work: Command = {
     let listener: Listener;
     let handled = 0;
     let paused: Promise<void> | undefined;
+    let pausedUntil = "";
     /** Takes no more events for a time. Its stream returns what it holds, without counting an attempt. */
     const startPause = (why: string) => {
       if (paused) return;
-      const until = new Date(Date.now() + pauseMs).toISOString();
-      telling.note(`${why}: paused until ${until}`);
+      pausedUntil = new Date(Date.now() + pauseMs).toISOString();
+      telling.note(`${why}: paused until ${pausedUntil}`);
       paused = pause(pauseMs, signal).catch(() => {});
       void listener.stop();
     };
@@ -110,8 +111,10 @@ export const work: Command = {
         },
       })
         .catch((error) => {
-          if (error instanceof TryLater) startPause(`${about}: ${program} ${error.how}`);
-          throw error;
+          if (!(error instanceof TryLater)) throw error;
+          startPause(`${about}: ${program} ${error.how}`);
+          // People see the reason as the agent's last error.
+          throw new Untried(`${program} ${error.how}: paused until ${pausedUntil}`, 0);
         })
         .finally(cancel);
       if (collected) await output?.save(collected, { event, delivery, signal: grace.over });
@@ -127,7 +130,7 @@ export const work: Command = {
           concurrency,
           maxInFlight: concurrency,
           signal,
-          onProblem: (problem) => telling.problem(shownOf(problem)),
+          onProblem: (problem) => problem instanceof Untried || telling.problem(shownOf(problem)),
         });
         await listener.done;
         await paused;

@@ -65,7 +65,10 @@ export const DeliveryHealth = Type.Object(
     last_error: nullable(
       Type.Object(
         { at: Timestamp, reason: Type.String() },
-        { description: "The last attempt that failed, or the last failure to reach its endpoint." },
+        {
+          description:
+            "The last attempt that failed or was returned with a reason, or the last failure to reach its endpoint.",
+        },
       ),
     ),
   },

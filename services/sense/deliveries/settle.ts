@@ -281,6 +281,7 @@ export class Settlements {
       if (isUntried) {
         const seconds = delay(_id) ?? 0;
         ready ||= seconds <= 0;
+        if (why) progress.failed({ tenant_id, agent_id }, at, why);
         const update = { ...retryUpdate(at, seconds, why, logged), $inc: { attempt_count: -1 } };
         toRetry.push({ updateOne: { filter, update } });
         continue;

@@ -921,7 +921,7 @@ class DeliveryHealth(Model):
 
 
 class DeliveryHealthLastError(Model):
-    """The last attempt that failed, or the last failure to reach its endpoint."""
+    """The last attempt that failed or was returned with a reason, or the last failure to reach its endpoint."""
 
     at: str
     reason: str
