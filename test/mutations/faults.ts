@@ -368,10 +368,10 @@ const ALL: Fault[] = [
   ),
   fault(
     "the index on MongoDB finds all teams' rows",
-    "storage/search/atlas/entries.ts",
+    "extensions/atlas/entries.ts",
     'if (scope === "team" && team_id !== null) labels.push(teamLabel(team_id));',
     'if (scope === "team" && team_id !== null) labels.push(EVERYBODY);',
-    "unit/atlas-pipelines",
+    "extensions/atlas/test/unit/atlas-pipelines",
   ),
   fault(
     "a search gives memories of a team that the caller has left",
