@@ -75,7 +75,7 @@ async function aDeadLetter(agent_id: string): Promise<void> {
       ...{ specversion: "1.0", id: "3", source: "urn:shop", type: `com.die.${LONG.slice(0, 90)}`, data: {} },
     }),
   );
-  const { deliveries } = ok(await receiver.get("/delivery/poll?wait=10&limit=1"));
+  const { deliveries } = ok(await receiver.get("/delivery/poll?wait=30&limit=1"));
   ok(
     await receiver.post("/delivery/nack", {
       delivery_ids: [deliveries[0].id],

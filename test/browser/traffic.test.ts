@@ -39,7 +39,7 @@ async function runCommands(): Promise<void> {
   ok(await agent.post("/events", { specversion: "1.0", id: "first", source: "urn:test", type: ORDER }));
   await settle(async () => (await done.count()) === 2);
   await chart().waitFor();
-  const { deliveries } = ok(await agent.get("/delivery/poll?wait=10"));
+  const { deliveries } = ok(await agent.get("/delivery/poll?wait=30"));
   ok(await agent.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }: { id: string }) => id) }));
   await settle(async () => (await commands.count()) === 0);
 }

@@ -124,7 +124,7 @@ describe("dead letters", () => {
     await page.getByText("6 dead letters replayed.").waitFor();
     // The group goes by itself, when the last of it is replayed.
     await site.button(/^Replay all: .*timeout/).waitFor({ state: "detached" });
-    const { deliveries } = ok(await billing.get("/delivery/poll?wait=10"));
+    const { deliveries } = ok(await billing.get("/delivery/poll?wait=30"));
     expect(deliveries).toHaveLength(6);
     const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
     ok(await billing.post("/delivery/nack", { delivery_ids, reason: "timeout" }));

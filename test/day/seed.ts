@@ -128,7 +128,7 @@ async function refuse(
 ): Promise<void> {
   await publish(publisher, "com.northwind.warehouse", count);
   for (let left = count; left > 0; ) {
-    const { deliveries } = ok(await agent.get(`/delivery/poll?wait=10&limit=${Math.min(left, BATCH)}`));
+    const { deliveries } = ok(await agent.get(`/delivery/poll?wait=30&limit=${Math.min(left, BATCH)}`));
     const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
     if (delivery_ids.length > 0) ok(await agent.post("/delivery/nack", { delivery_ids, reason }));
     left -= delivery_ids.length;

@@ -54,7 +54,7 @@ describe("the health of an agent", () => {
     const stuck = await healthWhen(one, { state: "stuck" });
     expect(stuck).toMatchObject({
       reason: expect.stringMatching(
-        /^The oldest pending delivery is \d s old, and nothing was acknowledged since\.$/,
+        /^The oldest pending delivery is \d+ s old, and nothing was acknowledged since\.$/,
       ),
       ...{ pending: 2, in_flight: 0, dead: 0, last_acknowledged_at: null, last_error: null },
     });

@@ -320,7 +320,7 @@ withAll("alerts of a node of a cluster", () => {
     await admin.patch(`/agents/${receiver.id}`, { retry_budget: 1 });
     const from = await server.metrics();
     ok(await admin.post("/events", cloudEvent("refused", { type: "com.example.refused" })));
-    const { deliveries } = ok(await receiver.api.get("/delivery/poll?wait=10"));
+    const { deliveries } = ok(await receiver.api.get("/delivery/poll?wait=30"));
     ok(await receiver.api.post("/delivery/nack", { delivery_ids: [deliveries[0].id], reason: "no" }));
     await settle(async () => (await metric(server, "sensorium_deliveries_dead_lettered_total")) === 1);
     const faulty = { from, to: await server.metrics() };

@@ -270,13 +270,15 @@ describe("a deadline", () => {
   });
 
   test("is preceded by an escalation to further people", async () => {
-    const { id } = await ask({ assignees: ["admins"], escalate_to: [ownerId], escalate_after_seconds: 1 });
-    expect(await statusOf(cast.owner, id)).toBe(404);
+    const others = { assignees: ["admins"], escalate_to: [ownerId] };
+    const { id: later } = await ask({ ...others, escalate_after_seconds: 3600 });
+    const { id } = await ask({ ...others, escalate_after_seconds: 1 });
     const seen = await settle(async () => {
       const { status, body } = await cast.owner.get(`/approvals/${id}`);
       return status === 200 && body;
     });
     expect(seen).toMatchObject({ assignees: ["admins", ownerId], escalated_at: expect.any(String) });
+    expect(await statusOf(cast.owner, later)).toBe(404);
     expect(ok(await answer(cast.owner, id)).status).toBe("answered");
   });
 });

@@ -85,7 +85,7 @@ test("without the option nothing is taken", async () => {
   const { client, pushed, call } = await session();
   expect(client.getServerCapabilities()?.experimental).toBeUndefined();
   await publish(1);
-  expect(await call("deliveries_poll", { wait: 10 })).toMatchObject({ deliveries: [{ attempt_count: 1 }] });
+  expect(await call("deliveries_poll", { wait: 30 })).toMatchObject({ deliveries: [{ attempt_count: 1 }] });
   expect(pushed).toEqual([]);
 });
 

@@ -120,7 +120,7 @@ test("a command that Ctrl-C ends with listen has not failed: its delivery is ret
   hearing.kill("SIGINT");
   process.kill(pid, "SIGINT");
   expect(await hearing.ended).toMatchObject({ code: 0, err: "" });
-  const { deliveries } = await halted.deliveries.poll({ wait: 10 });
+  const { deliveries } = await halted.deliveries.poll({ wait: 30 });
   expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
 });
 
@@ -132,7 +132,7 @@ test("a command of listen that is ended and exits with 0 has not handled its eve
   await admin.publish({ type: event_type, source: "urn:t" });
   await settle(() => hearing.out().includes("begun"));
   await hearing.end("SIGINT");
-  expect((await own.deliveries.poll({ wait: 10 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+  expect((await own.deliveries.poll({ wait: 30 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
   const left =
     'const { spawn } = require("node:child_process"); const { pid } = spawn("sleep", ["600"], ' +
     '{ detached: true, stdio: "inherit" }); console.log("pid", pid); process.exit(0);';

@@ -36,7 +36,7 @@ async function die(reason: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
     await admin.publish({ type: "com.example.job", source: "urn:t", data: { i } });
-    const { deliveries } = await agent.deliveries.poll({ wait: 10 });
+    const { deliveries } = await agent.deliveries.poll({ wait: 30 });
     const delivery_ids = deliveries.map(({ id }) => id);
     await agent.deliveries.nack({ delivery_ids, reason });
     ids.push(...delivery_ids);

@@ -124,9 +124,9 @@ test("a coding agent gets a prompt, in which it cannot be told apart by the send
 
 test("a command that takes too long is ended with all that it started, and its event is rejected", async () => {
   const { publish, reasons, start } = await worker();
-  const working = start(["--timeout", "1s", "--", ...TREE]);
+  const working = start(["--timeout", "2s", "--", ...TREE]);
   const event = await publish();
-  await settle(async () => (await reasons(event)).includes("sh took longer than the 1s of --timeout"));
+  await settle(async () => (await reasons(event)).includes("sh took longer than the 2s of --timeout"));
   const pids = pidsIn(working.err());
   expect(pids).toHaveLength(2);
   await settle(() => !pids.some(isAlive));
@@ -144,9 +144,9 @@ test("what a command leaves running ends with it", async () => {
 test("a command that is ended and says that all went well has not handled its event", async () => {
   const polite = ["--", "sh", "-c", "trap 'echo bye; exit 0' TERM; echo begun; sleep 600 & wait"];
   const late = await worker();
-  const working = late.start(["--timeout", "1s", ...polite]);
+  const working = late.start(["--timeout", "2s", ...polite]);
   const event = await late.publish();
-  await settle(async () => (await late.reasons(event)).includes("sh took longer than the 1s of --timeout"));
+  await settle(async () => (await late.reasons(event)).includes("sh took longer than the 2s of --timeout"));
   expect(working.err()).toContain(": bye\n");
   await working.end();
   const stopped = await worker();
@@ -154,7 +154,7 @@ test("a command that is ended and says that all went well has not handled its ev
   await stopped.publish();
   await settle(() => stopping.err().includes("begun"));
   expect((await stopping.end()).out).not.toContain("handled");
-  expect((await stopped.own.deliveries.poll({ wait: 10 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+  expect((await stopped.own.deliveries.poll({ wait: 30 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
 });
 
 test("a command is done when it ends, although a program in a session of its own keeps its output open", async () => {
@@ -224,7 +224,7 @@ test("a command that says to try later pauses the worker, and its events keep th
   const other = spawn(["--pause", "30d", "--pause-on", "9,75", "--", "sh", "-c", "exit 9"]);
   await publish();
   await settle(() => other.err().includes("sh ended with 9: paused until"));
-  expect((await own.deliveries.poll({ wait: 10 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+  expect((await own.deliveries.poll({ wait: 30 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
   expect((await other.end()).code).toBe(0);
 });
 
@@ -238,7 +238,7 @@ test("a stopped worker ends its commands after a grace period, and returns their
   });
   expect((await working.end()).code).toBe(0);
   await settle(() => !pids.some(isAlive));
-  const { deliveries } = await own.deliveries.poll({ wait: 10 });
+  const { deliveries } = await own.deliveries.poll({ wait: 30 });
   expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
 });
 
@@ -331,9 +331,9 @@ test("a line longer than the log is cut between two characters, and does not fil
 test("a command that takes too long has the log of what it did, and a dead letter shows it", async () => {
   const { publish, reasons, log, start, run, own } = await retrying();
   const slow = await publish();
-  const first = start(["--timeout", "1s", "--", "sh", "-c", "echo began; sleep 600"]);
+  const first = start(["--timeout", "2s", "--", "sh", "-c", "echo began; sleep 600"]);
   await settle(async () => (await reasons(slow)).length > 0);
-  expect(await log(slow)).toBe("began\n[ended with SIGTERM: it took longer than 1s]");
+  expect(await log(slow)).toBe("began\n[ended with SIGTERM: it took longer than 2s]");
   await first.end();
   const working = start(["--", "sh", "-c", "echo 'no lines' >&2; exit 65"]);
   await settle(async () => (await own.deliveries.deadLetters()).count === 1);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { ahead } from "../support/ahead.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
@@ -12,7 +13,6 @@ const { admin: user, tenant_slug } = server.credentials;
 const orgAdmin = api(server, await signIn(server, user, tenant_slug));
 
 const DAY_MS = 86_400_000;
-const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 async function receiver(event_type: string): Promise<TestAgent> {
   const agent = await newAgent(server, admin);
@@ -22,42 +22,48 @@ async function receiver(event_type: string): Promise<TestAgent> {
 
 describe("an event with notbefore", () => {
   test("waits, visible to its publisher, and is delivered when it is due, not before", async () => {
-    const agent = await receiver("com.delayed.*");
-    const notbefore = ahead(5000);
-    const event = cloudEvent("delayed-1", { type: "com.delayed.one", notbefore });
-    const { event_id, status } = ok(await admin.post("/events", event));
-    expect(status).toBe("accepted");
-    const waiting = ok(await admin.get(`/events/${event_id}`));
-    expect(waiting).toMatchObject({
-      ...{ state: "waiting", waits_until: notbefore, matched_at: null, matched_count: null },
-      timeline: [{ what: "published" }, { what: "waiting", reason: `until ${notbefore}` }],
-      receivers: [],
+    const { agent, event, event_id } = await ahead(4000, async (notbefore) => {
+      const type = `com.delayed${Date.parse(notbefore)}`;
+      const agent = await receiver(`${type}.*`);
+      const event = cloudEvent(`delayed-${notbefore}`, { type: `${type}.one`, notbefore });
+      const { event_id, status } = ok(await admin.post("/events", event));
+      expect(status).toBe("accepted");
+      const waiting = ok(await admin.get(`/events/${event_id}`));
+      expect(waiting).toMatchObject({
+        ...{ state: "waiting", waits_until: notbefore, matched_at: null, matched_count: null },
+        timeline: [{ what: "published" }, { what: "waiting", reason: `until ${notbefore}` }],
+        receivers: [],
+      });
+      expect(ok(await admin.get("/events?waiting=true")).events).toMatchObject([{ event_id }]);
+      expect(ok(await admin.get(`/events?waiting=false&type=${type}.*`)).events).toEqual([]);
+      expect((await agent.get(`/events/${event_id}`)).status).toBe(404);
+      expect(ok(await admin.post("/events", event))).toEqual({ event_id, status: "duplicate" });
+      // What is published meanwhile does not wait for it.
+      ok(await admin.post("/events", cloudEvent(`at-once-${notbefore}`, { type: `${type}.two` })));
+      const [other] = await receive(agent, 1);
+      expect(other.payload.type).toBe(`${type}.two`);
+      return { agent, event, event_id };
     });
-    expect(ok(await admin.get("/events?waiting=true")).events).toMatchObject([{ event_id }]);
-    expect(ok(await admin.get("/events?waiting=false&type=com.delayed.*")).events).toEqual([]);
-    expect((await agent.get(`/events/${event_id}`)).status).toBe(404);
-    expect(ok(await admin.post("/events", event))).toEqual({ event_id, status: "duplicate" });
-    // What is published meanwhile does not wait for it.
-    ok(await admin.post("/events", cloudEvent("at-once", { type: "com.delayed.two" })));
-    expect((await receive(agent, 1)).map(({ payload }) => payload.id)).toEqual(["at-once"]);
     const [delivery] = await receive(agent, 1);
     expect(delivery).toMatchObject({ event_id, payload: event });
     const done = await fannedOut(admin, event_id);
     expect(done).toMatchObject({ waits_until: null, matched_count: 1 });
-    expect(done.matched_at >= notbefore).toBe(true);
+    expect(done.matched_at >= delivery.payload.notbefore).toBe(true);
     const answer = done.timeline.map(({ what }: { what: string }) => what);
     expect(answer).toEqual(["published", "waiting", "matched"]);
     expect(ok(await admin.get("/events?waiting=true")).events).toEqual([]);
   });
 
   test("is matched to the interests of the time when it is due", async () => {
-    const early = await receiver("com.later.*");
-    const { event_id } = ok(
-      await admin.post("/events", cloudEvent("later-1", { type: "com.later.x", notbefore: ahead(4000) })),
-    );
-    const { interests } = ok(await early.get(`/agents/${early.id}/interests`));
-    expect((await early.del(`/agents/${early.id}/interests/${interests[0].id}`)).status).toBe(204);
-    const late = await receiver("com.later.*");
+    const { early, late, event_id } = await ahead(3000, async (notbefore) => {
+      const type = `com.later${Date.parse(notbefore)}`;
+      const early = await receiver(type);
+      const event = cloudEvent(`later-${notbefore}`, { type, notbefore });
+      const { event_id } = ok(await admin.post("/events", event));
+      const { interests } = ok(await early.get(`/agents/${early.id}/interests`));
+      expect((await early.del(`/agents/${early.id}/interests/${interests[0].id}`)).status).toBe(204);
+      return { early, late: await receiver(type), event_id };
+    });
     expect((await receive(late, 1))[0]).toMatchObject({ event_id });
     expect(ok(await early.get("/delivery/poll")).deliveries).toEqual([]);
   });
@@ -70,23 +76,26 @@ describe("an event with notbefore", () => {
   });
 
   test("waits in binary mode and in batches too, each on its own", async () => {
-    const agent = await receiver("com.modes.*");
-    const notbefore = ahead(4000);
-    const given = { source: "/s", type: "com.modes.x", data: {}, notbefore };
-    const { headers, body } = HTTP.binary(new CloudEvent({ ...given, id: "binary" }));
-    expect((await admin.post("/events", body, headers as Record<string, string>)).status).toBe(202);
-    const batch = [
-      { ...given, specversion: "1.0", id: "first", notbefore: undefined },
-      { ...given, specversion: "1.0", id: "delayed" },
-      { ...given, specversion: "1.0", id: "wrong", notbefore: "tomorrow" },
-      { ...given, specversion: "1.0", id: "last", notbefore: undefined },
-    ];
-    const results = ok(await admin.post("/events", JSON.stringify(batch), BATCH));
-    const answer = results.map(({ status }: { status: string }) => status);
-    expect(answer).toEqual(["accepted", "accepted", "rejected", "accepted"]);
-    const ids = async (count: number) => (await receive(agent, count)).map(({ payload }) => payload.id);
-    expect((await ids(2)).sort()).toEqual(["first", "last"]);
-    expect((await ids(2)).sort()).toEqual(["binary", "delayed"]);
+    const ids = async (agent: TestAgent) => (await receive(agent, 2)).map(({ payload }) => payload.id).sort();
+    const agent = await ahead(3000, async (notbefore) => {
+      const type = `com.modes${Date.parse(notbefore)}`;
+      const agent = await receiver(type);
+      const given = { source: `/${type}`, type, data: {}, notbefore };
+      const { headers, body } = HTTP.binary(new CloudEvent({ ...given, id: "binary" }));
+      expect((await admin.post("/events", body, headers as Record<string, string>)).status).toBe(202);
+      const batch = [
+        { ...given, specversion: "1.0", id: "first", notbefore: undefined },
+        { ...given, specversion: "1.0", id: "delayed" },
+        { ...given, specversion: "1.0", id: "wrong", notbefore: "tomorrow" },
+        { ...given, specversion: "1.0", id: "last", notbefore: undefined },
+      ];
+      const results = ok(await admin.post("/events", JSON.stringify(batch), BATCH));
+      const answer = results.map(({ status }: { status: string }) => status);
+      expect(answer).toEqual(["accepted", "accepted", "rejected", "accepted"]);
+      expect(await ids(agent)).toEqual(["first", "last"]);
+      return agent;
+    });
+    expect(await ids(agent)).toEqual(["binary", "delayed"]);
   });
 
   test.each(["soon", "2026-13-01T00:00:00Z", 5, "2126-01-01T00:00:00Z", "2026-12-31T23:59:60Z"])(
@@ -99,9 +108,11 @@ describe("an event with notbefore", () => {
 });
 
 describe("cancelling", () => {
-  const waiting = async (by: Api, id: string) =>
-    ok(await by.post("/events", cloudEvent(id, { type: "com.cancelled.x", notbefore: ahead(DAY_MS) })))
-      .event_id as string;
+  const waiting = async (by: Api, id: string) => {
+    const notbefore = new Date(Date.now() + DAY_MS).toISOString();
+    const event = cloudEvent(id, { type: "com.cancelled.x", notbefore });
+    return ok(await by.post("/events", event)).event_id as string;
+  };
 
   test("its publisher and admins cancel a waiting event; its id can then be used again", async () => {
     const agent = await receiver("com.cancelled.*");
@@ -129,7 +140,7 @@ describe("cancelling", () => {
 
   test("either cancels an event or comes too late for its delivery", async () => {
     const agent = await receiver("com.race.*");
-    const notbefore = ahead(1200);
+    const notbefore = new Date(Date.now() + 1200).toISOString();
     const ids: string[] = [];
     for (let i = 0; i < 20; i++)
       ids.push(

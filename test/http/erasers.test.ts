@@ -285,7 +285,7 @@ test("a pending delivery does not show the texts of an event that were erased", 
   ok(await own.post(`/agents/${own.id}/interests`, { event_type: type }));
   ok(await sender.post("/events", cloudEvent(marker(), { type, subject, data: { note: "n" } })));
   ok(await erase({ subject }));
-  const [pending] = ok(await own.get("/delivery/poll?limit=1&wait=5")).deliveries;
+  const [pending] = ok(await own.get("/delivery/poll?limit=1&wait=30")).deliveries;
   expect(pending.payload).toMatchObject({ subject: "[erased]", data: { note: "[erased]" } });
 });
 

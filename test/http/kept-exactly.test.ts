@@ -63,7 +63,7 @@ describe("free JSON is read as it was written", () => {
     const type = `com.dead.${randomUUID()}`;
     ok(await agent.patch(`/agents/${agent.id}`, { retry_budget: 1 }));
     await write("/events", event(NASTY).replace("com.nasty", type));
-    const { deliveries } = await read("/delivery/poll?wait=10");
+    const { deliveries } = await read("/delivery/poll?wait=30");
     ok(await agent.post("/delivery/nack", { delivery_ids: [deliveries[0].id] }));
     const { items } = await read("/delivery/dlq");
     same(items[0].payload.data);

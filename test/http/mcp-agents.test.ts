@@ -192,6 +192,6 @@ test("a client that leaves gives up its poll", async () => {
   await gone;
   await settle(async () => !(await polling()));
   await own.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
-  const { deliveries } = await own.call("deliveries_poll", { wait: 20 });
+  const { deliveries } = await own.call("deliveries_poll", { wait: 30 });
   expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
 });

@@ -33,7 +33,7 @@ describe.each(REVISIONS)("the official client, revision %s", (revision) => {
     await own.call("interests_create", { agent_id: agent.id, event_type: type });
     const event = { specversion: "1.0", id: revision, source: "urn:test", type, data: { n: 1 } };
     expect(await own.call("events_publish", event)).toMatchObject({ status: "accepted" });
-    const { deliveries } = await own.call("deliveries_poll", { wait: 20 });
+    const { deliveries } = await own.call("deliveries_poll", { wait: 30 });
     expect(deliveries).toMatchObject([{ payload: { id: revision, data: { n: 1 } } }]);
     expect(await own.call("deliveries_ack", { delivery_ids: [deliveries[0].id] })).toEqual({
       acknowledged: 1,

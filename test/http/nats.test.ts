@@ -40,7 +40,7 @@ await onNodes("a gateway and a worker over NATS", 1, settings, ({ nodes, admin: 
     const event = { specversion: "1.0", id: "large", type: "com.large", source: "/test", data: "" };
     event.data = "x".repeat(1_048_576 - JSON.stringify(event).length);
     expect((await agent.post("/events", event)).status).toBe(202);
-    const { deliveries } = (await agent.get("/delivery/poll?wait=20")).body;
+    const { deliveries } = (await agent.get("/delivery/poll?wait=30")).body;
     expect(deliveries[0].payload.data).toHaveLength(event.data.length);
   });
 

@@ -90,7 +90,7 @@ describe("a node at work", () => {
     const before = await read();
     expect((await http.post("/events", event("one"))).status).toBe(202);
     expect((await http.post("/events", event("one"))).status).toBe(200);
-    const { body } = await http.get("/delivery/poll?wait=10");
+    const { body } = await http.get("/delivery/poll?wait=30");
     await http.post("/delivery/ack", { delivery_ids: [body.deliveries[0].id] });
     await settle(async () => {
       const now = await read();
@@ -115,7 +115,7 @@ describe("a node at work", () => {
       ),
     );
     await http.post("/events", { ...event("refused"), type: "com.example.refused" });
-    const { body } = await receiver.get("/delivery/poll?wait=10");
+    const { body } = await receiver.get("/delivery/poll?wait=30");
     await receiver.post("/delivery/nack", { delivery_ids: [body.deliveries[0].id], reason: "no" });
     await settle(
       async () => (await metricOf(server, "sensorium_deliveries_nacked_total")) === (nacked as number) + 1,
@@ -267,6 +267,7 @@ describe("a node with a metrics token", () => {
     const { agent } = server.credentials;
     const http = api(server, await agentToken(server, agent.api_key));
     await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.left" });
+    const began = Date.now();
     for (const id of ["a", "b"]) {
       await http.post("/events", { specversion: "1.0", id, type: "com.example.left", source: "/observed" });
     }
@@ -275,7 +276,9 @@ describe("a node with a metrics token", () => {
     expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(body).toMatch(/^sensorium_deliveries_pending\{state="ready"\} 2$/m);
     expect(body).toMatch(/^sensorium_deliveries_pending\{state="leased"\} 0$/m);
-    expect(body).toMatch(/^sensorium_deliveries_oldest_seconds\{state="ready"\} 0\.\d+$/m);
+    const oldest = Number(/^sensorium_deliveries_oldest_seconds\{state="ready"\} (.+)$/m.exec(body)?.[1]);
+    expect(oldest).toBeGreaterThan(0);
+    expect(oldest).toBeLessThanOrEqual((Date.now() - began) / 1000);
   });
 
   test.each<[string, string | undefined, number]>([

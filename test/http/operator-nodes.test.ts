@@ -104,7 +104,7 @@ describe("maintenance", () => {
     const { agent, admin, agentId } = world;
     ok(await agent.post(`/agents/${agentId}/interests`, { event_type: "com.example.mode" }));
     ok(await agent.post("/events", event("before")));
-    const { deliveries } = ok(await agent.get("/delivery/poll?wait=20"));
+    const { deliveries } = ok(await agent.get("/delivery/poll?wait=30"));
     const begun = await set({ maintenance: true, reason: "moving" });
     expect(begun).toMatchObject({ maintenance: { reason: "moving", since: expect.any(String) } });
     expect(begun.nodes.map(({ applied }: { applied: boolean }) => applied)).not.toContain(false);

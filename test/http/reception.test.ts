@@ -81,7 +81,7 @@ test("why an agent gets nothing its delivery is shown from the lease to the dead
   const order = await publish("com.shop.order", { data: { total: 20 } });
   const query = `?event_id=${order}`;
   expect((await reasons(query))[0]).toBe("pending");
-  const { deliveries: got } = ok(await listener.get("/delivery/poll?wait=10&limit=10"));
+  const { deliveries: got } = ok(await listener.get("/delivery/poll?wait=30&limit=10"));
   expect(got).toHaveLength(1);
   expect(await explain(query)).toMatchObject({
     reasons: [{ reason: "in_flight", text: expect.stringContaining("leased until") }, {}],
@@ -122,7 +122,7 @@ test("why an agent gets nothing an agent asks about events that it may see, was 
 test("why an agent gets nothing explains what waits to be explained: a dead letter, else what is pending", async () => {
   const eventOf = async () => (await explain()).event.event_id;
   const latest = await publish("com.none");
-  const { deliveries } = ok(await listener.get("/delivery/poll?limit=10&wait=10"));
+  const { deliveries } = ok(await listener.get("/delivery/poll?limit=10&wait=30"));
   expect(await eventOf()).toBe(deliveries.at(-1).event_id);
   ok(
     await listener.post("/delivery/ack", { delivery_ids: deliveries.map((each: { id: string }) => each.id) }),
@@ -131,7 +131,7 @@ test("why an agent gets nothing explains what waits to be explained: a dead lett
   const { retry_budget } = ok(await world.admin.patch(`/agents/${id}`, { retry_budget: 1 }));
   expect(retry_budget).toBe(1);
   const lost = await publish("com.shop.order", { data: { total: 40 } });
-  const { deliveries: got } = ok(await listener.get("/delivery/poll?wait=10"));
+  const { deliveries: got } = ok(await listener.get("/delivery/poll?wait=30"));
   ok(await listener.post("/delivery/nack", { delivery_ids: [got[0].id] }));
   await publish("com.shop.order", { data: { total: 50 } });
   await settle(async () => (await reasons())[0] === "dead");

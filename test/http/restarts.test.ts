@@ -107,7 +107,7 @@ const FINDING = { title: "t", content: "c", type: "semantic", scope: "institutio
 const newReader = () => newAgent(server, world.admin, ["memory:read", "memory:write"]);
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-const poll = async (agent: TestAgent, query = "wait=10"): Promise<any[]> =>
+const poll = async (agent: TestAgent, query = "wait=30"): Promise<any[]> =>
   ok(await agent.get(`/delivery/poll?${query}`)).deliveries;
 const ack = async (agent: TestAgent, deliveries: { id: string }[]) =>
   ok(await agent.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) }));
@@ -151,7 +151,7 @@ const ENDED = Object.entries<() => Promise<Case>>({
           expect(got.map(({ payload }) => payload.id)).toEqual([id]);
           expect(await poll(agent, "wait=0")).toEqual([]);
           await ack(agent, got);
-          got = await poll(agent, id === "a3" ? "wait=0" : "wait=10");
+          got = await poll(agent, id === "a3" ? "wait=0" : "wait=30");
         }
       },
     };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { ahead } from "../support/ahead.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
@@ -26,8 +27,6 @@ async function signInAgain(): Promise<void> {
   orgAdmin = api(server, await signIn(server, user, tenant_slug));
 }
 
-// Long enough for a request or a few on a busy machine.
-const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 const YEARLY = { cron: "0 0 1 1 *", event: { type: "com.example.yearly" } };
 const create = async (by: Api, more: object = {}) =>
   ok(await by.post("/schedules", { name: "a schedule", ...YEARLY, ...more }));
@@ -44,9 +43,11 @@ describe("a schedule", () => {
     const sender = await newAgent(server, admin);
     const receiver = await newAgent(server, admin);
     ok(await receiver.post(`/agents/${receiver.id}/interests`, { event_type: "com.once.*" }));
-    const at = ahead(3000);
     const event = { type: "com.once.due", subject: "report/1", data: { n: [1, null] }, comexampleext: "x" };
-    const made = await create(sender, { name: "once", cron: undefined, at, event });
+    const [at, made] = await ahead(2000, async (at) => [
+      at,
+      await create(sender, { name: "once", cron: undefined, at, event }),
+    ]);
     expect(made).toMatchObject({
       ...{ name: "once", owner_id: sender.id, status: "active", event, cron: null, at, time_zone: "UTC" },
       ...{ on_missed: "run_once", paused: false, next_run_at: at, last_run_at: null, run_count: 0 },
@@ -94,13 +95,16 @@ describe("a schedule", () => {
   });
 
   test("is paused and resumed, and what passed meanwhile is not made up for", async () => {
-    const made = await create(orgAdmin, { cron: undefined, at: ahead(60_000), paused: true });
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const made = await create(orgAdmin, { cron: undefined, at, paused: true });
     expect(made).toMatchObject({ status: "paused", next_run_at: null });
     const resumed = ok(await orgAdmin.patch(`/schedules/${made.id}`, { paused: false }));
     expect(resumed).toMatchObject({ status: "active", next_run_at: made.at });
-    const meanwhile = { paused: true, at: ahead(3000), event: { type: "com.paused.x" } };
-    expect(ok(await orgAdmin.patch(`/schedules/${made.id}`, meanwhile)).status).toBe("paused");
-    const over = ok(await orgAdmin.get(`/schedules/${made.id}`)).at;
+    const meanwhile = { paused: true, event: { type: "com.paused.x" } };
+    const { status, at: over } = await ahead(1000, async (at) =>
+      ok(await orgAdmin.patch(`/schedules/${made.id}`, { ...meanwhile, at })),
+    );
+    expect(status).toBe("paused");
     await settle(() => Date.now() > Date.parse(over) + 300);
     expect(await orgAdmin.patch(`/schedules/${made.id}`, { paused: false })).toMatchObject(
       refusal(400, "validation_error", { field: "at" }),
@@ -135,8 +139,13 @@ describe("a schedule", () => {
 
   test("of an inactive agent waits, and is made up for when it is active again", async () => {
     const sender = await newAgent(server, admin);
-    const made = await create(sender, { cron: undefined, at: ahead(3000), event: { type: "com.held.x" } });
-    ok(await admin.patch(`/agents/${sender.id}/status`, { status: "inactive" }));
+    const status = async (status: string) => ok(await admin.patch(`/agents/${sender.id}/status`, { status }));
+    const made = await ahead(2000, async (at) => {
+      await status("active");
+      const made = await create(sender, { cron: undefined, at, event: { type: "com.held.x", subject: at } });
+      await status("inactive");
+      return made;
+    });
     const held = await settle(async () => {
       const now = ok(await orgAdmin.get(`/schedules/${made.id}`));
       return now.last_error && now;
@@ -145,25 +154,25 @@ describe("a schedule", () => {
       ...{ status: "active", next_run_at: made.at, run_count: 0 },
       last_error: expect.stringContaining(sender.id),
     });
-    expect(await published("com.held.x")).toEqual([]);
-    ok(await admin.patch(`/agents/${sender.id}/status`, { status: "active" }));
+    const { subject } = made.event;
+    const ofMade = async () => ok(await admin.get(`/events?type=com.held.x&subject=${subject}`)).events;
+    expect(await ofMade()).toEqual([]);
+    await status("active");
     // A change is looked at without the pause between looks.
-    ok(await orgAdmin.patch(`/schedules/${made.id}`, { at: ahead(2000) }));
-    await settle(async () => (await published("com.held.x")).length === 1);
+    await ahead(1000, async (at) => ok(await orgAdmin.patch(`/schedules/${made.id}`, { at })));
+    await settle(async () => (await ofMade()).length === 1);
   });
 
   test("survives a SIGKILL at any moment: each is published once", async () => {
     await clear(orgAdmin);
     const ids: string[] = [];
     for (let i = 0; i < LIMIT; i++)
+      // Again where it is refused, as its time was over before it came.
       ids.push(
-        (
-          await create(orgAdmin, {
-            cron: undefined,
-            at: ahead(2000 + i * 500),
-            event: { type: "com.killed.x" },
-          })
-        ).id,
+        await settle(async () => {
+          const at = new Date(Date.now() + 2000 + i * 500).toISOString();
+          return (await create(orgAdmin, { cron: undefined, at, event: { type: "com.killed.x" } })).id;
+        }),
       );
     for (let round = 0; round < 2; round++) {
       const done = (await published("com.killed.x")).length;
@@ -219,7 +228,7 @@ test("who may the number of schedules of an owner is limited; ended ones do not 
   const [first] = await Promise.all(Array.from({ length: LIMIT }, () => create(one)));
   const full = refusal(422, "business_rule_violation", { rule: "schedule_limit" });
   expect(await one.post("/schedules", { name: "one more", ...YEARLY })).toMatchObject(full);
-  ok(await one.patch(`/schedules/${first.id}`, { at: ahead(2000) }));
+  await ahead(1000, async (at) => ok(await one.patch(`/schedules/${first.id}`, { at })));
   await settle(async () => ok(await one.get(`/schedules/${first.id}`)).status === "ended");
   await create(one);
   expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);

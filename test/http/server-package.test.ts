@@ -84,7 +84,7 @@ test("it delivers events, and finds memories in other words", async () => {
   ok(await agent.post(`/agents/${id}/interests`, { event_type: "com.example.*" }));
   const event = { specversion: "1.0", id: "1", type: "com.example.thing", source: "urn:test" };
   expect(await agent.post("/events", event)).toMatchObject({ status: 202 });
-  const { body } = await agent.get("/delivery/poll?wait=20");
+  const { body } = await agent.get("/delivery/poll?wait=30");
   expect(body.deliveries).toMatchObject([{ payload: { type: "com.example.thing" } }]);
   const content = "The staging database is wiped every night";
   ok(await agent.post("/memories", { title: "Staging", content, type: "semantic", scope: "agent" }));

@@ -35,7 +35,7 @@ await onNodes("two gateways and two workers", 2, settings, ({ nodes, admin }) =>
 
   test("a poll that waits at one gateway is woken by an event at the other", async () => {
     const agent = await subscriber("com.awaited");
-    const waiting = api(other, agent.token).get("/delivery/poll?wait=20");
+    const waiting = api(other, agent.token).get("/delivery/poll?wait=30");
     ok(await admin.post("/events", cloudEvent("awaited", { type: "com.awaited" })));
     expect((await waiting).body.deliveries).toMatchObject([{ payload: { id: "awaited" } }]);
   });

@@ -12,7 +12,7 @@ export async function makeDeadLetters(agent: Api, type: string, reasons: readonl
     const batch = { "Content-Type": "application/cloudevents-batch+json" };
     ok(await agent.post("/events", events, batch));
     for (let left = [...some]; left.length > 0; ) {
-      const { deliveries } = ok(await agent.get("/delivery/poll?wait=10"));
+      const { deliveries } = ok(await agent.get("/delivery/poll?wait=30"));
       const byReason = Map.groupBy(deliveries as { id: string }[], (_, i) => left[i] as string);
       for (const [reason, own] of byReason)
         ok(await agent.post("/delivery/nack", { delivery_ids: own.map(({ id }) => id), reason }));

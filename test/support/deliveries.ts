@@ -48,7 +48,7 @@ type Polled = any[];
 
 /** Waits until there are deliveries, which are written some time after their event is accepted; claims one or more. */
 export async function pollSome(receiver: Api, query = ""): Promise<Polled> {
-  const waiting = query.includes("wait=") ? query : `wait=10&${query}`;
+  const waiting = query.includes("wait=") ? query : `wait=30&${query}`;
   const some = async () => {
     const found = await pollNow(receiver, waiting);
     return found.length > 0 && found;

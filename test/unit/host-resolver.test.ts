@@ -11,10 +11,11 @@ const who = (tenant_id: string) => ({ tenant_id, caller: "agent" });
 let server: NameServer;
 let queue: FairQueue;
 let resolver: HostResolver;
+const newResolver = (timeoutMs = 30_000) => new HostResolver({ servers: [server.address], timeoutMs, queue });
 beforeEach(async () => {
   server = await startNameServer();
   queue = new FairQueue({ capacity: 0, reserve: 16, perTenant: 12, maxWaiting: 100 });
-  resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue });
+  resolver = newResolver();
 });
 afterEach(() => server.stop());
 
@@ -39,6 +40,7 @@ describe("a host resolver", () => {
     }));
 
   test("finds a tenant's host while names of another tenant are not answered", async () => {
+    resolver = newResolver(2000);
     const silent = Array.from({ length: 12 }, (_, i) =>
       resolver.resolve(`silent-${i}.example`, who("tn_a")).catch(({ code }) => code),
     );
@@ -49,6 +51,7 @@ describe("a host resolver", () => {
   });
 
   test("asks once for a name that several want at once, and not soon again when nobody answers", async () => {
+    resolver = newResolver(300);
     const both = await Promise.all(
       ["tn_a", "tn_b"].map((tenant) =>
         resolver.resolve("silent.example", who(tenant)).catch(({ code }) => code),
@@ -66,7 +69,7 @@ describe("the system is asked for names that the servers do not know", () => {
   let lookup: jest.SpiedFunction<typeof dns.lookup>;
   beforeEach(() => {
     queue = new FairQueue({ capacity: 0, reserve: 1024, perTenant: 256, perCaller: 128, maxWaiting: 1000 });
-    resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue });
+    resolver = newResolver();
     answers.clear();
     lookup = jest.spyOn(dns, "lookup").mockImplementation(((name: string) => {
       const answer = Promise.withResolvers<LookupAddress[]>();

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -21,7 +22,7 @@ let waiting = 0;
 let claims: { agent_id: string; limit: number; outcomes: Outcomes }[] = [];
 let now = 0;
 let _stopped = 0;
-const sender = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 5000 });
+const sender = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 60_000 });
 
 beforeAll(async () => {
   endpoint = await startEndpoint();
@@ -155,7 +156,7 @@ test("a connection is reused, and ended by closing the sender", async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const own = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 30_000 });
+  const own = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 60_000 });
   const share = { tenant_id: "tn_a", caller: "ag_a" };
   const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", keys: [] };
   for (let i = 0; i < 3; i++) {
@@ -185,6 +186,8 @@ test("an endpoint that would switch protocols has failed", async () => {
   await new Promise((resolve) => switching.close(resolve));
 });
 
+/** Where the client of the sender reports that it has read the status of an answer. */
+const STATUS_READ = "undici:request:headers";
 const ENDS = "Connection: close\r\n\r\n";
 test.each<[string, string, { next?: "close" | "abort"; result?: object }]>([
   ["that never ends", `202 Accepted\r\nContent-Type: text/plain\r\n\r\nwait`, {}],
@@ -199,12 +202,13 @@ test.each<[string, string, { next?: "close" | "abort"; result?: object }]>([
   ["that was only announced", "103 Early Hints\r\n\r\n", { next: "close", result: { kind: "failed" } }],
 ])("the status settles an answer with a body %s", async (_, head, { next, result }) => {
   const leave = new AbortController();
+  const abort = () => void setImmediate(() => leave.abort());
+  if (next === "abort") subscribe(STATUS_READ, abort);
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", () => {
       socket.write(`HTTP/1.1 ${head}`);
       if (next === "close") socket.end();
-      if (next === "abort") setTimeout(() => leave.abort(), 50);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -214,6 +218,7 @@ test.each<[string, string, { next?: "close" | "abort"; result?: object }]>([
   const answer = await sender.post({
     ...{ share, url: `http://127.0.0.1:${port}/`, content, signal: leave.signal },
   });
+  unsubscribe(STATUS_READ, abort);
   const status = Number(head.slice(0, 3));
   expect(answer).toMatchObject(result ?? { kind: "answered", status });
   if (status === 503) expect(answer).toMatchObject({ retry_after_seconds: 40 });

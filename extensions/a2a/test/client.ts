@@ -46,7 +46,7 @@ export function pushConfig(url: string, more: Partial<TaskPushNotificationConfig
 
 /** Receives the next event, as the agent does. */
 export async function nextEvent(worker: TestAgent) {
-  const { deliveries } = ok(await worker.get("/delivery/poll?wait=5&limit=1"));
+  const { deliveries } = ok(await worker.get("/delivery/poll?wait=30&limit=1"));
   const [{ id, payload }] = deliveries;
   ok(await worker.post("/delivery/ack", { delivery_ids: [id] }));
   return payload;

@@ -31,7 +31,7 @@ class Called:
     card: a2a.AgentCard
 
     async def next_task(self) -> str:
-        polled = await self.agent.deliveries.poll(wait=5, limit=1)
+        polled = await self.agent.deliveries.poll(wait=30, limit=1)
         delivery = polled.deliveries[0]
         await self.agent.deliveries.ack(delivery_ids=[delivery.id])
         return str(delivery.payload["subject"])

@@ -1,5 +1,6 @@
 /** @alone: looks into the files of one process. */
 import { describe, expect, test } from "@jest/globals";
+import { ahead } from "../../../../test/support/ahead.ts";
 import { heldIn, marker } from "../../../../test/support/kept-bytes.ts";
 import { agentIn, makeCast } from "../../../../test/support/memories.ts";
 import { blobsOf } from "../../../../test/support/record.ts";
@@ -30,8 +31,8 @@ test("leaves nothing: values that were replaced, deleted or have expired, and st
   texts.answer = marker();
   ok(await put("current", { value: long("current") }));
   ok(await put("replaced", { value: long("replaced") }));
-  const expires_at = new Date(Date.now() + 5000).toISOString();
-  ok(await put("expired", { value: long("expired"), expires_at }));
+  const expired = long("expired");
+  ok(await ahead(2000, (expires_at) => put("expired", { value: expired, expires_at })));
   const answered = { value: "x", metadata: { subject, note: texts.answer } };
   ok(await put("answered", answered, { "idempotency-key": marker() }));
   ok(await put("deleted", { value: long("deleted") }));

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { ahead } from "../../../../test/support/ahead.ts";
 import { makeCast } from "../../../../test/support/memories.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { makeWorld, ok, refusal } from "../../../../test/support/tenancy.ts";
@@ -78,7 +79,7 @@ describe("an entry", () => {
     await put("gone", "k", { value: "v" });
     expect((await cast.alice.del(at("gone", "k"))).status).toBe(204);
     expect(await cast.alice.del(at("gone", "k"))).toMatchObject(refusal(404, "not_found"));
-    await put("gone", "k", { value: "v", expires_at: new Date(Date.now() + 3000).toISOString() });
+    await ahead(2000, (expires_at) => put("gone", "k", { value: "v", expires_at }));
     await settle(async () => (await cast.alice.get(at("gone", "k"))).status === 404);
     expect(ok(await cast.alice.get("/state/gone")).entries).toEqual([]);
     expect(await cast.alice.put(at("gone", "k"), { value: "w", if_version: 0 })).toMatchObject({

@@ -15,7 +15,7 @@ const { url, close } = await serving(async (req, res) => {
 });
 afterAll(close);
 
-const newReranker = () => new HttpReranker({ url, model: null, apiKey: null, timeoutMs: 5000 });
+const newReranker = () => new HttpReranker({ url, model: null, apiKey: null, timeoutMs: 60_000 });
 
 test("an answer that does not end is read no further than 4 MB", async () => {
   const part = Buffer.alloc(65_536, " ");

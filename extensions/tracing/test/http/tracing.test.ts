@@ -52,7 +52,7 @@ async function person(server: TestServer): Promise<Api> {
 
 /** Polls for one delivery, and acknowledges it. */
 async function received(http: Api) {
-  const { deliveries } = (await http.get("/delivery/poll?wait=10")).body;
+  const { deliveries } = (await http.get("/delivery/poll?wait=30")).body;
   expect(deliveries).toHaveLength(1);
   await http.post("/delivery/ack", { delivery_ids: [deliveries[0].id] });
   return deliveries[0];
