@@ -188,24 +188,31 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     await stopped;
     expect(started).toHaveLength(1);
     // The next poll gets the second one, on its first attempt.
-    const { deliveries } = await client.deliveries.poll({ wait: 10 });
+    const { deliveries } = await client.deliveries.poll({ wait: 30 });
     expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
   });
+});
 
-  test("a server that goes away is waited for", async () => {
-    const { client } = await receiver(`com.away.${by}`);
-    const seen: string[] = [];
-    const problems: unknown[] = [];
-    const fields = { by, onProblem: (problem: unknown) => problems.push(problem) };
-    const listener = listen(client, ({ id }) => seen.push(id), fields);
-    await publish(`com.away.${by}`);
-    await settle(() => seen.length === 1);
-    await server.restart();
-    await publish(`com.away.${by}`);
-    await settle(() => seen.length === 2);
+test("a server that goes away is waited for, by stream and by poll", async () => {
+  const seen: string[] = [];
+  const receivers = await Promise.all(
+    (["stream", "poll"] as const).map(async (by) => {
+      const { client } = await receiver(`com.away.${by}`);
+      const listener = listen(client, ({ type }) => seen.push(type), { by, onProblem: () => {} });
+      return { client, listener, type: `com.away.${by}` };
+    }),
+  );
+  const publishAll = () => Promise.all(receivers.map(({ type }) => publish(type)));
+  await publishAll();
+  await settle(() => seen.length === 2);
+  await server.restart();
+  await publishAll();
+  await settle(() => seen.length === 4);
+  expect(seen.toSorted()).toEqual(receivers.flatMap(({ type }) => [type, type]).toSorted());
+  for (const { client, listener } of receivers) {
     await listener.stop();
     await settled(client);
-  });
+  }
 });
 
 describe("a listener that polls", () => {
@@ -297,7 +304,7 @@ test("aborts and abandons a handler that exceeds the time to stop", async () => 
   await listener.stop(1);
   expect(told).toBe(true);
   // Its stream is closed, so the delivery is ready again.
-  expect((await client.deliveries.poll({ wait: 10 })).count).toBe(1);
+  expect((await client.deliveries.poll({ wait: 30 })).count).toBe(1);
 });
 
 test("a permanent refusal ends it", async () => {

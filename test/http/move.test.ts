@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
-import { ENV, makeMover, moveSuite, startOn, worldOn } from "../suites/move.ts";
+import { ENV, makeMover, moveSuite, worldOn } from "../suites/move.ts";
 import { type Api, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 moveSuite("another embedded store", {});
@@ -13,6 +14,7 @@ describe("an import", () => {
   let mover: Awaited<ReturnType<typeof makeMover>>;
   let server: TestServer;
   let world: World;
+  let bare: World;
   let operator: Api;
   let bytes: Buffer;
   const importing = (name: string, more = "") =>
@@ -23,13 +25,17 @@ describe("an import", () => {
   /** The tenant as an import finds it, of another installation: the command writes the file of an export. */
   beforeAll(async () => {
     mover = await makeMover();
-    const source = await startServer({ env: ENV });
-    world = await makeWorld(source, "mover");
-    for (const kind of ["whk", "con", "output"]) await world.idOf(kind);
-    const exporting = `tenants export ${world.slug} ${mover.file("whole.tar")} ${mover.secret}`;
-    await mover.done(source.dataDir, exporting);
-    const bare = `tenants export ${world.slug} ${mover.file("bare.tar")} --without-secrets`;
-    await mover.done(source.dataDir, bare);
+    const source = await startShared();
+    const exported = async (name: string, file: string, how = mover.secret) => {
+      const made = await makeWorld(source, name);
+      for (const kind of ["whk", "con", "output"]) await made.idOf(kind);
+      await mover.doneAt(source, `tenants export ${made.slug} ${mover.file(file)} ${how}`);
+      return made;
+    };
+    world = await exported("mover", "whole.tar");
+    bare = await exported("bare", "bare.tar", "--without-secrets");
+    const whole = `tenants export ${bare.slug} ${mover.file("bare-whole.tar")} ${mover.secret}`;
+    await mover.doneAt(source, whole);
     await source.stop();
     bytes = await readFile(mover.file("whole.tar"));
     server = await startServer({ env: ENV });
@@ -147,28 +153,19 @@ describe("an import", () => {
   });
 
   test("without secrets gives new ones, pauses what lacks them, and names them", async () => {
-    const other = mover.file("bare");
     const command = `tenants import ${mover.file("bare.tar")}`;
-    const { set_again } = await mover.doneOffline(other, command);
-    const [webhook, connector] = [await world.idOf("whk"), await world.idOf("con")];
+    const { set_again } = await mover.done(server.dataDir, command);
+    const [webhook, connector] = [await bare.idOf("whk"), await bare.idOf("con")];
     expect(set_again).toEqual(
-      expect.arrayContaining([`agents/${world.agentId}`, `webhooks/${webhook}`, `connectors/${connector}`]),
+      expect.arrayContaining([`agents/${bare.agentId}`, `webhooks/${webhook}`, `connectors/${connector}`]),
     );
-    const moved = await startOn(other, world);
-    try {
-      const { admin } = await worldOn(moved, world);
-      expect(ok(await admin.get(`/ingest/connectors/${connector}`))).toMatchObject({ paused: true });
-      const rotated = ok(await admin.post(`/ingest/webhooks/${webhook}:rotate`));
-      expect(rotated.signing_secret).toMatch(/^whsec_/);
-      // What was changed here stays.
-      expect(await mover.done(other, command)).toMatchObject({ imported_already: true });
-      const { code, output } = await mover.admin(
-        other,
-        `tenants import ${mover.file("whole.tar")} ${mover.secret}`,
-      );
-      expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("here already") });
-    } finally {
-      await moved.stop();
-    }
+    const { admin } = await worldOn(server, bare);
+    expect(ok(await admin.get(`/ingest/connectors/${connector}`))).toMatchObject({ paused: true });
+    const rotated = ok(await admin.post(`/ingest/webhooks/${webhook}:rotate`));
+    expect(rotated.signing_secret).toMatch(/^whsec_/);
+    // What was changed here stays.
+    expect(await mover.done(server.dataDir, command)).toMatchObject({ imported_already: true });
+    const { code, output } = await importing("bare-whole.tar");
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("here already") });
   });
 });

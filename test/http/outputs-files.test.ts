@@ -1,8 +1,7 @@
-import { createServer } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { startMail } from "../support/mail.ts";
-import { startServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
@@ -31,6 +30,7 @@ if (a < b) run();
 
 const mail = await startMail();
 const env = {
+  EMBEDDER: "none",
   OUTBOUND_EMAIL: "true",
   OUTBOUND_EMAILS_PER_HOUR: "3",
   SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
@@ -140,27 +140,23 @@ test("e-mail what the server refuses is told, and there are so many in an hour",
 });
 
 describe("on other settings", () => {
-  let port: number;
-  beforeAll(async () => {
-    const away = createServer();
-    await new Promise<void>((resolve) => away.listen(0, "127.0.0.1", resolve));
-    ({ port } = away.address() as { port: number });
-    await new Promise((resolve) => away.close(resolve));
-  });
-
-  const OUTBOUND_EMAIL = "true";
-  test.each<[string, () => Record<string, string>, number]>([
-    ["e-mail and export are off by default", () => ({}), 404],
-    ["e-mail without a mail server is 503", () => ({ OUTBOUND_EMAIL }), 503],
+  test.each<[string, () => Promise<TestServer>, number]>([
+    ["e-mail and export are off by default", () => startShared(), 404],
     [
-      "e-mail is 503 while the mail server is away",
-      () => ({ OUTBOUND_EMAIL, SMTP_URL: `smtp://127.0.0.1:${port}`, SMTP_FROM: "a@b.example" }),
+      "e-mail without a mail server is 503",
+      () => startServer({ env: { OPERATOR_TOKEN, OUTBOUND_EMAIL: "true" } }),
       503,
     ],
-  ])("%s", async (_, settings, status) => {
-    const env = settings();
-    const isDefault = Object.keys(env).length === 0;
-    await using other = await (isDefault ? startShared() : startServer({ env: { OPERATOR_TOKEN, ...env } }));
+    [
+      "e-mail is 503 while the mail server is away",
+      async () => {
+        await mail.stop();
+        return { ...server, [Symbol.asyncDispose]: async () => {} };
+      },
+      503,
+    ],
+  ])("%s", async (_, start, status) => {
+    await using other = await start();
     const { agent, member } = await makeWorld(other, "other");
     const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
     const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });
