@@ -1,4 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from "node:http";
+import { validateHeaderName, validateHeaderValue } from "../../lib/http/node-http.ts";
 import { ConfigError, flag, number, type Setting, text, web } from "../../lib/settings.ts";
 
 const SAMPLERS = ["always_on", "always_off", "traceidratio"];

@@ -1,13 +1,7 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Fault, unavailable } from "../../../lib/contract/faults.ts";
+import { createServer, STATUS_CODES } from "../../../lib/http/node-http.ts";
 import { originAt } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
 import { errorAnswer } from "./answer/respond.ts";
