@@ -1,7 +1,8 @@
 /** @needs rabbitmq */
-import { Amqp091Connector } from "../../connectors/amqp091.ts";
-import { connectorSuite } from "../suites/connector.ts";
-import { sendTo, startRabbit } from "../support/rabbitmq.ts";
+
+import { connectorSuite } from "../../../../test/suites/connector.ts";
+import { sendTo, startRabbit } from "../../../../test/support/rabbitmq.ts";
+import { Amqp091Connector } from "../../amqp091.ts";
 
 connectorSuite(await startRabbit(), {
   name: "amqp091",
