@@ -15,7 +15,7 @@ import type { Runtime, ServiceFactory } from "./runtime.ts";
  * loaded by everything that reads contracts, so it imports no service but in `run`.
  */
 export interface Extension {
-  /** What it is for, in a sentence. */
+  /** Its purpose, in a sentence. */
   about: string;
   /** Modules with operations. */
   contracts?: readonly object[];
@@ -26,7 +26,7 @@ export interface Extension {
   check?(config: Config): void;
   /** Metrics that it adds to `/metrics`. */
   gauges?: readonly NamedGauge[];
-  /** What its domains are about, by the first part of their actions. */
+  /** Descriptions of its domains, by the first part of their actions. */
   domains?: Record<string, string>;
   /** The preset of MCP tools that its domains belong to, besides `all`. */
   preset?: "sense" | "remember" | "work";
@@ -36,7 +36,7 @@ export interface Extension {
   llms?: string;
   /** Commands of `sensorium-server`, by their first word. */
   commands?: Record<string, ServerCommand>;
-  /** What runs on nodes. */
+  /** Its part on nodes. */
   run?(): Promise<Running>;
 }
 
@@ -50,7 +50,7 @@ export interface ServerCommand {
 export interface Running {
   /** Services by their names in `SERVICES`; those of `gateway` run in the process of each gateway. */
   services?: Record<string, ServiceFactory | ServiceFactory[]>;
-  /** What it does for the core, on a node that runs services. */
+  /** Its functions for the core, on a node that runs services. */
   hooks?(runtime: Omit<Runtime, "hooks">): Hooks | Promise<Hooks>;
 }
 

@@ -8,7 +8,7 @@ import type { Reranking } from "./remember/search/find.ts";
 import type { ApprovalChannelFactory } from "./work/approvals/channel.ts";
 import type { FileWriters } from "./work/outputs/render/render.ts";
 
-/** What extensions do for the core, which works without: `hooks` of what an extension runs (services/extensions.ts). */
+/** Functions of extensions for the core, which works without: `hooks` of a running extension (services/extensions.ts). */
 export interface Hooks {
   /** Reads documents that the core cannot read. */
   documentConverter?: DocumentConverter;

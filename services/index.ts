@@ -86,7 +86,7 @@ const core: Record<string, ServiceFactory | ServiceFactory[]> = {
   users: usersService,
 };
 
-/** What runs of the extensions. */
+/** Parts of the extensions on nodes. */
 const running = await Promise.all(RUNNING.map(async ({ run }) => (await run?.()) ?? {}));
 
 /** Every service by its name, as listed in `SERVICES`. */

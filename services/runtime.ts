@@ -31,7 +31,7 @@ export interface Runtime extends Observability {
   resolver: HostResolver;
   /** Shared rate-limit counters of all nodes; null without `REDIS_URL`. */
   windows: SharedWindows | null;
-  /** What extensions do for services. */
+  /** Functions of extensions for services. */
   hooks: Hooks;
 }
 

@@ -138,7 +138,7 @@ export class GatewayContext {
     const { res, caller, ctx, op } = exchange;
     const envelope = this.envelopeOf(exchange);
     const { insert } = answer;
-    // What is refused before its caller is known is short.
+    // Refusals before the caller is known are short.
     if (!ctx || (!insert && sizeOf(answer.body) <= SMALL_BYTES)) return send(res, answer, envelope);
     const output = new Output(res, requestShare({ caller, ctx }), op?.action ?? "none");
     if (!insert || !caller) return sendLong(res, answer, envelope, output);

@@ -161,7 +161,7 @@ export function gateway(
   };
 }
 
-/** What `npm run openapi` writes of the contracts of all extensions here; of others it is made now. */
+/** Written by `npm run openapi` for all extensions in this repository; for others it is built now. */
 const DOCUMENT = new URL("../../../docs/openapi.json", import.meta.url);
 
 async function openApi(): Promise<object> {
@@ -288,7 +288,7 @@ const COMMON = {
 
 type Handler = (req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void;
 
-/** What a route runs of the gateway. moleculer-web calls these on the service. */
+/** Functions of the gateway for a route. moleculer-web calls these on the service. */
 interface RouteHooks {
   onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest, res: unknown, alias: RoutedAlias) => void;
   /** The alias of every operation: it reads the body, calls the action by name and sends the answer. */

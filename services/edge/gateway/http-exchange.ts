@@ -119,7 +119,7 @@ export interface NestedRequest extends Pick<HttpExchange, "op" | "path" | "query
 /** Executes a nested request as if it had arrived on its own. Never throws: a fault is an answer. */
 export type Perform = (outer: HttpExchange, request: NestedRequest) => Promise<Answer>;
 
-/** What a protocol's service uses of its gateway. */
+/** The gateway, as a protocol's service uses it. */
 export interface Host {
   perform: Perform;
   /** Emits each change under its tenant's id. */

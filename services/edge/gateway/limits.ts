@@ -38,7 +38,7 @@ export class CallerLimits {
   /** Counts a request; null without limits. The edge refuses requests over a limit. */
   take(caller: Caller, now: number): Allowance | Promise<Allowance> | null {
     const limits: Limit[] = [];
-    // What is in braces keeps both keys on one node of a Redis Cluster.
+    // The braces keep both keys on one node of a Redis Cluster.
     const tenant = `rate {${caller.tenant_id}}`;
     if (this.#perCaller) limits.push({ key: `${tenant} ${callerId(caller)}`, max: this.#perCaller });
     const { key, tenant: perTenant = this.#perTenant } = caller.limits ?? {};
@@ -215,9 +215,9 @@ interface Lane {
 }
 
 /**
- * Counts wrong credentials of all kinds. What is cheap to check and cannot be found by guessing is checked first, so that a
- * right one passes whatever failed before; only the answer to a wrong one becomes 429. What is expensive to check, or
- * short, is admitted before (`tries` of the contract), by its account and address.
+ * Counts wrong credentials of all kinds. Those that are cheap to check and cannot be guessed are checked first, so that a
+ * right one passes whatever failed before; only the answer to a wrong one becomes 429. Those that are expensive to
+ * check, or short, are admitted before (`tries` of the contract), by account and address.
  */
 export class CredentialGuard {
   readonly #settings: Settings;
@@ -303,7 +303,7 @@ export class CredentialGuard {
     const device = account && knownDevice(this.#secrets, req.headers.cookie, PUBLIC_URL);
     if (device && isAccount(this.#secrets, device, account)) return alone(`device ${device.id}`);
     const source = networkOf(ctx.meta.ip ?? "");
-    // What is in braces keeps both keys on one node of a Redis Cluster.
+    // The braces keep both keys on one node of a Redis Cluster.
     const key = `tries {${source}}`;
     const named = account && [{ key: `${key} ${accountTag(this.#secrets, account)}`, max }];
     return { source, limits: [...(named || []), { key, max: max * ACCOUNTS }] };
@@ -327,7 +327,7 @@ export class CredentialGuard {
   }
 }
 
-/** What is read of a request that failed, whose operation may not be known. */
+/** The read part of a failed request, whose operation may be unknown. */
 type Judged = Pick<HttpExchange, "req" | "caller"> & { op?: Operation; ctx?: { meta: { ip?: string } } };
 
 interface Tried {

@@ -199,7 +199,7 @@ function conflict(idempotency_key: string, { resource_id }: IdempotencyDoc, what
   return new Fault("conflict", `This Idempotency-Key ${what}.`, details);
 }
 
-/** What to do with a request whose key is known. */
+/** Handling of a request whose key is known. */
 type Verdict =
   /** The key has expired and is free again. */
   | "begin"

@@ -61,7 +61,7 @@ const stem = (name: string) =>
 function converted(value: unknown, schema: JsonSchema | undefined): unknown {
   const parts = schema ? alternatives(schema) : [];
   const part = (type: string) => parts.find((each) => each.type === type);
-  // What has no type may be anything.
+  // A schema without a type allows any value.
   if (parts.length === 0 || parts.some(({ type }) => !type)) return value;
   if (Array.isArray(value)) {
     const list = part("array");

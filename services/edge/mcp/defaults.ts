@@ -48,7 +48,7 @@ export function titleOf(text: string): string {
   return `${cut.slice(0, cut.lastIndexOf(" ") + 1 || undefined).trimEnd()}…`;
 }
 
-/** People have no memories of their own: what they save is for all. */
+/** People have no scope `agent`: what they save is for all. */
 const SCOPE: Default = {
   describe: (own) => `${own} Default: agent; for a person institutional.`,
   value: ({ kind }, _, { team_id }) => (team_id ? "team" : kind === "agent" ? "agent" : "institutional"),

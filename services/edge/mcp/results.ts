@@ -92,7 +92,7 @@ function excerpt(all: string, value: unknown, { name, reads, whole, from }: Show
 }
 
 /**
- * What of a value is kept: `true` all as it is, `false` nothing, `rounded` a number with a few digits or a time to the
+ * The kept part of a value: `true` all as it is, `false` nothing, `rounded` a number with a few digits or a time to the
  * second, `unless empty` all but false and an empty list, else what is kept of its fields and items.
  */
 export type Kept = boolean | "rounded" | "unless empty" | { fields?: Record<string, Kept>; items?: Kept };

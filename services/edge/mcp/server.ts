@@ -23,7 +23,7 @@ import { isOffered, noTool, type OperationTool, remarkOn, unknownArgument } from
 /** In `_meta` of a call: makes repeating it safe, like the header Idempotency-Key. */
 const KEY_META = "sensorium/idempotency_key";
 const LISTED_AT_MOST = 50;
-/** What the server offers changes with its version only. */
+/** The server's offer changes with its version only. */
 const CACHED = { ttlMs: 5 * 60_000, cacheScope: "private" } as const;
 
 const WATCHED = { subscribe: true, listChanged: true };

@@ -11,7 +11,7 @@ import type { Kind } from "./resources.ts";
 import { type Text, whole } from "./results.ts";
 import { type Choice, isOffered } from "./tools.ts";
 
-/** What MCP offers of this installation. */
+/** The offer of this installation by MCP. */
 export interface Offer extends Choice {
   operations: readonly Operation[];
   kinds: readonly Kind[];

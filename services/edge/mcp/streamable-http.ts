@@ -51,8 +51,8 @@ export function withoutNulls(message: unknown): unknown {
 }
 
 /**
- * Returns the refusal of an `initialize` that lacks what the protocol requires, which its implementation reports as a fault
- * of its own; null for others. Requests that name their revision in a header belong to those without `initialize`.
+ * Returns the refusal of an `initialize` that lacks what the protocol requires, which its implementation reports as an
+ * internal error; null for others. Requests that name their revision in a header belong to those without `initialize`.
  */
 export function invalidInitialize(message: unknown, { headers }: IncomingMessage): Response | null {
   const { method, id, params } = message as Record<string, Record<string, unknown> | undefined>;

@@ -31,7 +31,7 @@ const GONE = "gone";
 /** Instead of the URI of a resource. */
 const LIST = "list";
 
-/** What a `subscriptions/listen` asks for (MCP 2026-07-28: Subscriptions). */
+/** Notifications that a `subscriptions/listen` requests (MCP 2026-07-28: Subscriptions). */
 interface Wanted {
   resourcesListChanged?: boolean;
   resourceSubscriptions?: string[];

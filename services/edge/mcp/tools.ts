@@ -18,7 +18,7 @@ export interface OperationTool {
   tool: Tool;
   /** As presets list it: the usual parameters, no limits of values. */
   brief: Tool;
-  /** What of an answer is given. */
+  /** The returned part of an answer. */
   kept: Kept;
 }
 
@@ -199,5 +199,5 @@ export const PRESETS: Record<string, readonly string[]> = {
   all: [],
 };
 
-/** What is listed if nobody chooses. */
+/** Listed if nobody chooses another. */
 const DEFAULT_PRESET = "core";

@@ -122,7 +122,7 @@ export class Agents {
     const $set = { status, updated_at: new Date(this.#runtime.store.now()) };
     const $inc = { token_version: status === "inactive" ? 1 : 0 };
     const other = { _id: agent_id, status: { $ne: status } };
-    // Routing is raised without a change too: an earlier try may have been interrupted before it was.
+    // Raise routing without a change too: an earlier try can have ended before that.
     const changed = await changeRouting(ctx, tenant_id, `agent ${agent_id}`, () =>
       this.#rows.update(tenant_id, other, { $set, $inc }),
     );

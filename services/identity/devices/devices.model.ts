@@ -29,9 +29,9 @@ const codes = tenantSchema({
   session_id: t.string(),
   claimed_at: t.nullable(t.date()),
   confirmed_at: t.nullable(t.date()),
-  /** What it was issued on. */
+  /** The facts it was issued on. */
   issued: t.mixed<Issued>(),
-  /** Who has approved it; null until then. */
+  /** Null until it is approved. */
   approval: t.nullable(t.mixed<Approval>()),
   expires_at: t.date(),
   created_at: t.date(),

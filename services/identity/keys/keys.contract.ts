@@ -18,8 +18,8 @@ export interface KeyState {
 }
 
 /**
- * What a stored credential rests on. A number is the version of a fact when it was issued, which rises when the fact
- * ends: it ends the credential for good, even if the fact returns.
+ * Facts that a stored credential rests on. A number is the version of a fact when it was issued, which rises when the
+ * fact ends: then the credential never works again, even if the fact returns.
  */
 export interface Issued {
   /** The tenant's activation; absent before the first suspension. */
@@ -32,7 +32,7 @@ export interface Issued {
   disablings?: number;
 }
 
-/** Who has approved a connection, and what the approval rests on. */
+/** The approver of a connection, and the facts the approval rests on. */
 export interface Approval extends Issued {
   user_id: string;
   disablings: number;

@@ -10,7 +10,7 @@ import { standing } from "./approval.ts";
 import { createKey, type KeyState, ListedKey, listKeys, revokeKey, updateKey } from "./keys.contract.ts";
 import { type KeyDoc, KeyModel } from "./keys.model.ts";
 
-/** What is given of a new key. */
+/** Given fields of a new key. */
 type Given = Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes"> &
   Partial<Pick<KeyDoc, "expires_at" | "approval" | "created_by" | "requests_per_minute">>;
 
@@ -86,7 +86,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         const { tenant_id } = ctx.meta.caller;
         const { agent_id, key_id } = ctx.params;
         const revoked = await rows.update(tenant_id, { _id: key_id, agent_id, revoked_at: null }, revoking());
-        // Also without a change: an earlier try may have been interrupted between the two writes.
+        // Also without a change: an earlier try can have ended between the two writes.
         await announceAuthChange(ctx, { tenant_id, key_id });
         requireFound(revoked, "key", key_id);
       }),

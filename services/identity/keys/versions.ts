@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 
-/** Versions of the facts that a credential rests on, each raised for good when its fact ends. */
+/** Versions of the facts that a credential rests on, each raised when its fact ends, never lowered. */
 export interface Versions {
   /** The tenant, raised by each suspension. */
   tenant?: number | undefined;

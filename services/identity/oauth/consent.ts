@@ -161,7 +161,7 @@ function decidedBefore(): Fault {
   );
 }
 
-/** What a client asks for. */
+/** A client's request. */
 interface AuthorizationRequest {
   redirect_uri: string;
   code_challenge: string;
@@ -170,7 +170,7 @@ interface AuthorizationRequest {
   scopes: readonly Scope[];
 }
 
-/** A mistake that the client is told of. */
+/** A mistake reported to the client. */
 interface Refusal {
   error: OAuthError | "unsupported_response_type";
   error_description: string;

@@ -8,7 +8,7 @@ import { type GrantDoc, GrantModel } from "./oauth.model.ts";
 const CODE_MS = 60_000;
 /** How long a device may take to fetch its token once it is approved. */
 export const DEVICE_MS = 10 * 60_000;
-/** How long the previous refresh token returns the valid one again: its answer may have been lost. */
+/** How long the previous refresh token returns the valid one again, in case its answer was lost. */
 const RETRY_MS = 10_000;
 /** Lifetime of a refresh token. */
 const IDLE_MS = 30 * DAY_MS;
@@ -31,7 +31,7 @@ type Approved = Pick<
 
 type GrantId = Pick<GrantDoc, "tenant_id" | "_id">;
 
-/** What people have granted to clients. Every transition is one guarded write, so that a code or token counts once. */
+/** Grants of people to clients. Every transition is one guarded write, so that a code or token counts once. */
 export class Grants {
   readonly #store: Store;
   readonly #secrets: SecretBox;

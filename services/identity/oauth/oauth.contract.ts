@@ -3,7 +3,7 @@ import { SCOPES } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, SECRET, Whole } from "../../../lib/contract/schema.ts";
 
-/** The scopes that clients are told of: `admin` is granted only if a client asks for it by name. */
+/** The scopes announced to clients: `admin` is granted only if a client asks for it by name. */
 export const OFFERED_SCOPES = SCOPES.filter((scope) => scope !== "admin");
 export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 export const GRANTS = ["authorization_code", "refresh_token", DEVICE_GRANT, "client_credentials"] as const;
@@ -148,7 +148,7 @@ export const issueOauthToken = operation({
   description:
     "By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an agent's API key as " +
     "`client_secret`. A refresh token is valid once, for 30 days: used again, it ends the connection, except within 10 s " +
-    "of its first use, when the answer may have been lost: then it returns the same next refresh token.",
+    "of its first use, in case the answer was lost: then it returns the same next refresh token.",
   access: { by: "public" },
   origin: true,
   oauth: "invalid_request",

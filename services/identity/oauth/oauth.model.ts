@@ -51,7 +51,7 @@ export const DeviceModel: Model<DeviceDoc> = {
 };
 
 /**
- * What a person has granted a client. Codes and refresh tokens derive from its id and the installation's key; none is
+ * A person's grant to a client. Codes and refresh tokens derive from its id and the installation's key; none is
  * stored. `approved`: its code was not exchanged yet. `ended`: kept to recognize later uses of its tokens.
  */
 export interface GrantDoc extends DocumentOf<typeof grants> {}

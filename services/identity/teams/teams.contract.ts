@@ -39,8 +39,8 @@ export const deleteTeam = operation({
   route: "DELETE /teams/{team_id}",
   summary: "Delete a team",
   description:
-    "Its agents leave it and are not deleted. What they shared with the team stays: its authors and admins still read it, and " +
-    "can promote or delete it; the agents that left no longer do. The name can be used again.",
+    "Its agents leave it and are not deleted. Content that they shared with the team stays: its authors and admins " +
+    "still read it, and can promote or delete it; the agents that left no longer do. The name can be used again.",
   access,
   answer: Type.Object({
     id: Id("team"),

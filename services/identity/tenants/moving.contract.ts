@@ -27,7 +27,7 @@ const Key = Type.Optional(
 const Content = Type.String({ description: "Bytes in base64.", examples: ["SGVsbG8="] });
 const Rows = Type.String({ description: "Rows as NDJSON.", examples: [""] });
 
-/** What a new tenant takes from the exported one. */
+/** Fields a new tenant takes from the exported one. */
 const Moved = Type.Object(
   {
     id: Id("tn", "Its id, which it keeps."),

@@ -1,6 +1,6 @@
 import type { Context } from "moleculer";
 
-/** What a change of a tenant's routing concerns: a kind and an id. A member's id is that of its channel and its agent. */
+/** The subject of a change of a tenant's routing: a kind and an id. A member's id is that of its channel and its agent. */
 export type RoutingSubject = `${"interest" | "feed" | "member" | "channel" | "agent"} ${string}`;
 
 /** The current version of a tenant's routing, and what was changed since an earlier one. */

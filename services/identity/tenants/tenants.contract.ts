@@ -19,7 +19,7 @@ export const REMOVAL = {
   ),
 };
 
-/** What becomes of the shared memories of an agent or a person that is deleted. */
+/** Handling of the shared memories of an agent or a person that is deleted. */
 export const SharedMemories = Type.Optional(
   oneOf(["keep", "erase"], {
     default: "keep",
@@ -126,7 +126,7 @@ export const listTenants = operation({
   answer: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }),
 });
 
-/** What the operator's list of usage can be sorted by. */
+/** Sort keys of the operator's list of usage. */
 export const USAGE_SORTS = [
   "cpu_ms",
   "requests",
@@ -195,8 +195,8 @@ export const updateTenant = operation({
   route: "PATCH /tenants/{tenant_id}",
   summary: "Suspend or activate a tenant, or change its storage quota or its limit of requests",
   description:
-    "Tokens of a suspended tenant are refused within 5 seconds; its data is kept. What was issued before does not return " +
-    "when it is active again: people sign in, and connections of devices and clients are approved again. A tenant over its quota can " +
+    "Tokens of a suspended tenant are refused within 5 seconds; its data is kept. Earlier sessions and connections stay " +
+    "ended when it is active again: people sign in, and devices and clients are approved again. A tenant over its quota can " +
     "read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule " +
     "`storage_quota`.",
   access: operator,

@@ -59,7 +59,7 @@ export class Identities {
     if (holder.identity?.issuer === issuer && holder.identity.subject === subject)
       return this.#enter(ctx, holder);
     if (holder.identity) return refuse("email_taken");
-    // Who may name any address at the provider must not get the account of its owner.
+    // A person who may name any address at the provider must not get its owner's account.
     if (!is_email_verified) return refuse("email_unverified");
     if (holder.status === "disabled") return refuse("disabled");
     return this.#change(ctx, holder, { identity: this.#identityOf(ctx.params) });

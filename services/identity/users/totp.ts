@@ -122,7 +122,7 @@ export class SecondFactors {
   }
 }
 
-/** What proves that a person may remove their second factor. */
+/** Proof that a person may remove their second factor. */
 export interface Proof {
   password?: string | undefined;
   recovery_code?: string | undefined;

@@ -28,7 +28,7 @@ const totp = {
   version: t.string(),
 };
 
-/** Who a person is at an identity provider (OpenID Connect Core, `iss` and `sub`). */
+/** A person's identity at a provider (OpenID Connect Core, `iss` and `sub`). */
 export interface LinkedIdentity {
   issuer: string;
   subject: string;

@@ -65,7 +65,7 @@ export class DiskWatch {
     return this.#holdsRecord && this.reason !== null;
   }
 
-  /** What is wrong, or null. */
+  /** The problem, or null. */
   get reason(): string | null {
     const freeMb = this.freeBytes / MB;
     if (freeMb >= this.#minFreeMb) return null;

@@ -4,7 +4,7 @@ import { type Log, setLogLevel } from "../../../observability/log.ts";
 
 type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";
 
-/** What the operator sets for all nodes while they run. */
+/** The operator's settings for all nodes while they run. */
 export interface ModesState {
   /** Null: reads and writes are served. */
   maintenance: { reason: string | null; since: string } | null;

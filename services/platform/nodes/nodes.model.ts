@@ -1,7 +1,7 @@
 import type { LOG_LEVELS } from "../../../lib/settings.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
-/** What the operator has set for all nodes: one row, which belongs to no tenant. */
+/** The operator's settings for all nodes: one row, which belongs to no tenant. */
 export interface InstallationDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({

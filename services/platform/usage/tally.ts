@@ -2,7 +2,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { HOUR_MS } from "../../../lib/time.ts";
 
 /**
- * What is counted of a tenant's traffic. `delivered` counts attempts, `failed`
+ * Counters of a tenant's traffic. `delivered` counts attempts, `failed`
  * those that were rejected, answered with an error or not acknowledged in time. `latency_ms` is the sum of the times
  * from a delivery's creation to its acknowledgement, `timed` the number of these.
  */
@@ -18,7 +18,7 @@ export const COUNTED = [
 ] as const;
 export type Counted = (typeof COUNTED)[number];
 /**
- * What is counted of a tenant's use of the service, for the operator: by hour, not by agent or type. `cpu_ms` is the
+ * Counters of a tenant's use of the service, for the operator: by hour, not by agent or type. `cpu_ms` is the
  * processor time of all nodes, each node's divided by what it did for each tenant (`noteWork`).
  */
 type Used = "requests" | "searches" | "cpu_ms";

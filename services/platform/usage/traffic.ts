@@ -30,7 +30,7 @@ const COUNTED_MS = 0.1;
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** What is counted of a tenant, or of one of its agents. */
+/** Counts of a tenant, or of one of its agents. */
 interface Tallied {
   tenant_id: string;
   agent_id: string | null;

@@ -47,7 +47,7 @@ const FULL_MS = 5000;
 const REST = 20;
 
 /**
- * Counts each tenant's storage and enforces the quotas. What grows is counted in memory (`store.growth`) and added to the
+ * Counts each tenant's storage and enforces the quotas. Growth is counted in memory (`store.growth`) and added to the
  * tenant's row every few seconds, which shows each node the total. A measurement corrects the count and detects freed
  * space. Nodes together may exceed a quota by what they accept between two flushes; a node that is killed loses the
  * growth since its last flush until the next measurement.

@@ -20,7 +20,7 @@ import { type Reading, type ReadRequest, readDocument } from "./reader.ts";
 const PAGE = 100;
 /** Memory limit for reading a document. */
 const MEGABYTES = 512;
-/** Others work beside it: by the clock, reading a document may take as many times its limit. */
+/** Reading shares the processors: by the clock, it may take as many times its limit. */
 const MOST_WAITING = 10;
 
 /** A converter that is away gets a document this many times more, for minutes. */

@@ -19,7 +19,7 @@ export interface ReadPages {
   cpuSeconds: number;
 }
 
-/** What is read of a document, and what is not. */
+/** The text read of a document, and its losses. */
 export interface ReadText {
   pieces: Piece[];
   losses: Loss[];
@@ -30,7 +30,7 @@ export type Reading = ReadText | { unreadable: string };
 
 /** So many pages that break a limit are left out; with one more, the document is unreadable. */
 const MOST_LEFT_OUT = 3;
-/** What remains of the time is for making chunks. */
+/** The rest of the time is for making chunks. */
 const PAGES_SHARE = 0.8;
 
 /**

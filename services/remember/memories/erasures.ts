@@ -28,7 +28,7 @@ export interface EraseTarget {
   agent_id?: string;
   ids?: string[];
   subject?: string;
-  /** The agent or person that is being deleted, whose id `agent_id` is, and what becomes of shared memories. */
+  /** The agent or person that is being deleted, whose id `agent_id` is, and whether shared memories are kept. */
   gone?: "keep" | "erase";
   /** Whether it was erased before: the second time is for writes that were in progress. */
   again?: boolean;
@@ -136,7 +136,7 @@ export class Erasures {
         await broker.call(endingOf(named), { tenant_id, owner_id: named.agent_id, erased: true });
       // The target names a person; the files must keep no copy of it.
       await this.#erasures.update(tenant_id, { _id }, { $set: { target: null, batch: [] } });
-      // What a crash or a concurrent write left: the receipt holds for it too.
+      // Remains of a crash or a concurrent write: the receipt holds for them too.
       await this.#blobs.releaseAll(tenant_id);
       const storage = await scrub(broker, this.#store);
       await this.#finish(row, named);

@@ -87,7 +87,7 @@ interface Given {
 export function timesOf({ valid_from, valid_until }: Given, doc: Times) {
   const known = validityOf(doc).from;
   const given = valid_from ? startOf(valid_from) : undefined;
-  // What was read may be written back.
+  // A value that was read may be written back.
   const isGiven =
     valid_from === undefined || given?.getTime() === known.getTime()
       ? (doc.valid_from_given ?? false)

@@ -275,7 +275,7 @@ export class CatchUp {
   async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<number> {
     if (kind) {
       const { entries } = await this.#deps.index.drop(tenant_id, kind, ids);
-      // A node may have been computing a vector when it lost the tenant.
+      // A node can have lost the tenant while it computed a vector.
       await this.#deps.embeddings.erase(tenant_id, kind, ids);
       return entries;
     }

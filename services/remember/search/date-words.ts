@@ -7,7 +7,7 @@ export interface DateRange {
   to: number;
   /** No year was named: the same days of any year match. */
   yearly: boolean;
-  /** What was before it is asked for: "until May". */
+  /** The time before it is asked for: "until May". */
   isEnd?: boolean;
 }
 
@@ -134,7 +134,7 @@ function sameYear(time: number, reference: number): number {
   );
 }
 
-/** What a question in the present or the future has, and one about the past has not. */
+/** Words of questions in the present or the future, but not of those about the past. */
 const PRESENT =
   /\b(?:is|are|does|do|will|shall|can|should|must|next|ist|sind|wird|werden|kann|soll|muss|nachste[nmrs]?|est|sont|peut|doit|prochaine?|sera|esta|estan|puede|debe|proxim[oa])\b/;
 const SINCE = /\b(?:since|seit|desde|depuis)\b/;

@@ -39,7 +39,7 @@ export interface ParsedQuery {
 
 /** Features of a candidate, each 0..1; cosine features may be negative. */
 export interface Features {
-  /** BM25 of its own words, as a share of the maximum over all terms of the query. */
+  /** BM25 of its words, as a share of the maximum over all terms of the query. */
   text: number;
   /**
    * Share of the query's terms in its title: of all, or, in a thread, of those that any candidate's title has, which
@@ -176,7 +176,7 @@ function meanCosine({ cosine, before, after }: Candidate): number {
   return weighted / weights;
 }
 
-/** What held at the time and no longer does says more of it than what has held since before. */
+/** Facts that held at the time and no longer do say more of it than those that have held since before. */
 const STILL_HOLDS = 0.6;
 
 function dateOf(

@@ -88,7 +88,7 @@ export async function find(
       ? await reranking.order({ query: asked.query, share, textsOf }, found)
       : { ranked: found, reason: null, rated: 0, ms: 0 };
   const all = [...reranked.ranked, ...ranked.slice(found.length)];
-  // What cleared the floor and was then rated low comes last, but matches still.
+  // Hits that cleared the floor and were then rated low come last, but still match.
   const floor = Math.max(reranked.rated ? 0 : FLOOR, asked.min_score ?? 0);
   const cleared = reranked.ranked.filter(({ score }) => score >= floor);
   const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);

@@ -72,7 +72,7 @@ interface Circumstances {
   now: number;
   /** Translates a cosine of these vectors into one of the bundled embedder, whose they otherwise are. */
   usual?: (cosine: number) => number;
-  /** What held at a time is asked for: that it was superseded since does not count against it. */
+  /** Facts of a past time are asked for: being superseded since does not count against them. */
   isPast?: boolean;
 }
 
@@ -116,8 +116,8 @@ function doubtParts({ facts, isOne }: ParsedQuery, ranked: Ranked[], candidates:
 
 /**
  * Of statements with the same words of the query (in their titles, if there) and nearly the same score, those that deny as
- * the query does get the highest: the others say the contrary. Of these the newest, of those that the query asks about: it
- * probably corrects the others. Turns of a conversation do not.
+ * the query does get the highest: the others say the contrary. Ties go to those of the time that the query asks about,
+ * then to the newest, which probably corrects the others. Turns of a conversation do not.
  */
 function fittingFirst(
   { denies, past }: ParsedQuery,

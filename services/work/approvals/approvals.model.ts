@@ -3,7 +3,7 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 import { Approval, EXPIRED, STATUSES, WAYS } from "./approvals.contract.ts";
 import { parseAsked } from "./assignees.ts";
 
-/** What the service publishes about an approval, as `service.approval.<kind>`. */
+/** Events that the service publishes about an approval, as `service.approval.<kind>`. */
 const FACTS = ["requested", "escalated", "answered", "expired", "canceled"] as const;
 export type ApprovalFact = (typeof FACTS)[number];
 
@@ -43,7 +43,7 @@ const schema = tenantSchema({
   due_at: t.optional(t.date()),
   /** Position in the queue of messages to assignees (mixins/queue.ts); absent without one. */
   queue: t.optional(t.string()),
-  /** Whom its channels have told: users, or the channel. */
+  /** Those its channels have notified: users, or the channel. */
   told: t.array(t.string()),
 });
 schema.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });

@@ -155,7 +155,7 @@ const LONGEST_SECONDS = 3600;
 
 type Row = Queued<ApprovalDoc>;
 
-/** Tells the assignees by the channels of extensions. What fails is sent again while the approval is open. */
+/** Tells the assignees by the channels of extensions. Failed messages are sent again while the approval is open. */
 class Messages {
   readonly #runtime: Runtime;
   readonly #approvals: Approvals;

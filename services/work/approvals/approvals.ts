@@ -24,7 +24,7 @@ const MOST_MS = 90 * DAY_MS;
 const MOST_OPEN_OF_ASKER = 200;
 const MOST_OPEN = 2000;
 
-/** The rows of approvals. What is to be published is written with each change (approvals.service.ts). */
+/** The rows of approvals. Each change also writes its event to publish (approvals.service.ts). */
 export class Approvals implements Settling {
   readonly rows;
   readonly now: () => number;
@@ -162,7 +162,7 @@ export class Approvals implements Settling {
     }
     const its = { asker_id: agent_id };
     if (dry_run) return { approvals: await this.rows.count(tenant_id, its) };
-    // What a person has written as an answer to others.
+    // Texts of a person's answers to others.
     const written = { answered_by_user_id: agent_id, answer_text: { $ne: null } };
     await this.rows.updateMany(tenant_id, written, { $set: { answer_text: null }, $inc: { version: 1 } });
     return { approvals: await this.rows.deleteMany(tenant_id, its) };

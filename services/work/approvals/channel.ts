@@ -8,7 +8,7 @@ import type { ApprovalDoc } from "./approvals.model.ts";
 export type Decision = Pick<ApprovalDoc, "choice" | "answer_text" | "answered_by_user_id" | "answered_by"> &
   Partial<Pick<ApprovalDoc, "answered_by_slack_user">>;
 
-/** What a channel does with approvals (approvals.ts). */
+/** Functions for a channel of approvals (approvals.ts). */
 export interface Settling {
   readonly rows: TenantCollection<ApprovalDoc>;
   /** The store's clock. */
@@ -36,7 +36,7 @@ export interface Question {
 export interface ApprovalChannel {
   /** Actions that the service `approvals` gets. */
   actions: ServiceSchema["actions"];
-  /** Tells who was not told. @returns seconds until it is retried; null when it is done. What it throws is retried */
+  /** Notifies the rest. @returns seconds until it is retried; null when it is done. It is retried when it throws */
   send(question: Question): Promise<number | null>;
   stop?(): Promise<void>;
 }

@@ -26,7 +26,7 @@ type Calls = Pick<RequestContext, "call" | "broadcast">;
 
 type Log = Pick<Runtime["log"], "warn">;
 
-/** The rows of handoffs, of which agents see only their own, kept in step with search. */
+/** The rows of handoffs, kept in step with search. Agents see only theirs. */
 export class Handoffs {
   readonly rows;
   readonly now: () => Date;

@@ -23,7 +23,7 @@ export interface StepDef extends TemplateStep {
   assigned_user_id: string | null;
 }
 
-/** Who did something in a run: an event completes a step that waited for it, a deadline skips its step or closes the run. */
+/** The author of a change in a run: an event completes a step that waited for it, a deadline skips its step or closes the run. */
 export interface Doer {
   actor_kind: Actor["actor_kind"] | "event" | "deadline";
   actor_id: string;

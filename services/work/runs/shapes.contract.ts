@@ -123,7 +123,7 @@ export const Criteria = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }
   description: "Conditions under which the goal is achieved.",
 });
 
-/** What the run is about, for the filters of steps that wait. */
+/** The subject of the run, for the filters of steps that wait. */
 export const Values = Type.Record(
   Type.String(),
   Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),

@@ -5,7 +5,7 @@ import { FilterError } from "../../../lib/filter/filter.ts";
 import type { NewWait } from "../../sense/interests/waits.ts";
 import type { Run, StepDef, StepProgress } from "./runs.model.ts";
 
-/** What filters see of a run. */
+/** The run as filters see it. */
 type Seen = Pick<Run, "_id" | "goal" | "project_id" | "values">;
 
 const MOST_VALUES = 50;

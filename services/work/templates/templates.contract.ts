@@ -73,7 +73,7 @@ const Criterion = Type.Object({
 
 const Text = Type.String({ maxLength: 32_768 });
 
-/** What happens at a step's deadline. */
+/** Actions at a step's deadline. */
 export const ON_DEADLINE = ["notify", "skip", "abandon"] as const;
 
 const OnDeadline = oneOf(ON_DEADLINE, {
@@ -82,7 +82,7 @@ const OnDeadline = oneOf(ON_DEADLINE, {
     "the step is skipped. `abandon`: the run is closed as `abandoned`.",
 });
 
-/** What a step waits for, as given and as shown. */
+/** The event a step waits for, as given and as shown. */
 const waitFields = {
   event_type: TypeGlob,
   filter_expression: nullable({

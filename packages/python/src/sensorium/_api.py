@@ -5029,9 +5029,9 @@ class Teams(Group[Mode]):
     ) -> models.TeamsDeleteResult:
         """Delete a team.
 
-        Its agents leave it and are not deleted. What they shared with the team stays: its authors and admins still
-        read it, and can promote or delete it; the agents that left no longer do. The name can be used again. Needs
-        the scope `admin`.
+        Its agents leave it and are not deleted. Content that they shared with the team stays: its authors and admins
+        still read it, and can promote or delete it; the agents that left no longer do. The name can be used again.
+        Needs the scope `admin`.
 
         Args:
             team_id: Id of the team."""
@@ -5175,10 +5175,10 @@ class Tenants(Group[Mode]):
     ) -> models.Tenant:
         """Suspend or activate a tenant, or change its storage quota or its limit of requests.
 
-        Tokens of a suspended tenant are refused within 5 seconds; its data is kept. What was issued before does not
-        return when it is active again: people sign in, and connections of devices and clients are approved again. A
-        tenant over its quota can read, delete and acknowledge; requests that would store more get `422
-        business_rule_violation`, rule `storage_quota`.
+        Tokens of a suspended tenant are refused within 5 seconds; its data is kept. Earlier sessions and connections
+        stay ended when it is active again: people sign in, and devices and clients are approved again. A tenant over
+        its quota can read, delete and acknowledge; requests that would store more get `422 business_rule_violation`,
+        rule `storage_quota`.
 
         Args:
             tenant_id: Id of the tenant.

@@ -125,7 +125,7 @@ interface Entry {
 export class CallerCache {
   readonly #broker: ServiceBroker;
   readonly #publicUrl: string | null;
-  /** By Authorization, in the order of their last use. What is not valid is never kept. */
+  /** By Authorization, in the order of their last use. Invalid ones are never kept. */
   readonly #entries = new Map<string, Entry>();
   /** Verifications in progress, and those that a suspended tenant's caller got lately. */
   readonly #pending = new Map<string, Promise<Caller>>();

@@ -40,7 +40,7 @@ export class Output {
   }
 
   /**
-   * Waits until a part of the answer may be read into memory. What is written next returns what is reserved.
+   * Waits until a part of the answer may be read into memory. The next write returns the reserved bytes.
    *
    * @throws Fault service_unavailable when the caller's share stays taken
    */
@@ -88,7 +88,7 @@ export class Output {
         if (part) await this.write(part.value);
       }
     } catch (err) {
-      // What was sent cannot be taken back: the caller must see that the answer is cut off.
+      // Sent bytes cannot be taken back: the caller must see that the answer is cut off.
       if (res.headersSent) res.destroy();
       throw err;
     } finally {

@@ -27,7 +27,7 @@ const PUBLIC_MAX_BODY = 8_192;
 
 /** Memory of a body once it is parsed, by its bytes. */
 const PARSED = 4;
-/** What is in memory of a body that is not read yet: the rest is still at its sender. */
+/** Bytes in memory of a body that is not read yet: the rest is still at its sender. */
 const UNREAD_BYTES = 65_536;
 /** Larger bodies are not read for a caller without a budget, whatever their content. */
 const LARGE_BYTES = MB / 2;

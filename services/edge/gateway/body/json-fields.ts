@@ -1,7 +1,7 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const U = 0x75;
-/** What has a meaning outside of strings. */
+/** Bytes with a meaning outside of strings. */
 const MARKS = new Set(Array.from('"{}[]:,', (mark) => mark.charCodeAt(0)));
 
 /** JSON that arrives in pieces: what was passed is taken, the rest is held. */

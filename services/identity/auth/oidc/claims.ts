@@ -6,7 +6,7 @@ import { OIDC_COOKIE } from "../auth.contract.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What a provider says about a person, as far as it matters here. */
+/** A provider's claims about a person, as far as they matter here. */
 interface Profile {
   subject: string;
   email: string | null;

@@ -23,7 +23,7 @@ const REFUSED: Record<RefusedIdentity | "no_role", string> = {
     "signed you in as somebody else than the account here with your e-mail address. Ask an admin to unlink it.",
 };
 
-/** What has signed in: the account, and the Set-Cookie for signing out. */
+/** A completed sign-in: the account, and the Set-Cookie for signing out. */
 interface SignedIn {
   user: UserState;
   cookie: string;
