@@ -33,7 +33,7 @@ export const connectorsService: ServiceFactory = (runtime) => {
 
     events: {
       "connectors.changed": event(() => loop.nudge()),
-      // A tenant may have been suspended, activated or erased.
+      // Sent, among others, when a tenant is suspended, activated or erased.
       "auth.changed": event<Record<string, string>>((changed) => {
         if (Object.keys(changed).join() === "tenant_id") loop.nudge();
       }),

@@ -73,7 +73,7 @@ export class Acknowledgements {
     return acknowledged;
   }
 
-  /** Reads the groups of deliveries that another node handed out, or this one before its start. */
+  /** Reads the groups of deliveries that another node delivered, or this one before its start. */
   async #readGroups(tenant_id: string, ids: string[]): Promise<string[]> {
     const { deliveries, ready } = this.#deps;
     const filter = { _id: { $in: ids }, active_key: { $exists: true } };

@@ -22,7 +22,7 @@ interface AgentRow extends Omit<AgentSettings, "agent_id"> {
 
 type Defaults = Pick<AgentSettings, "visibility_timeout_seconds" | "retry_budget" | "retry_delays_seconds">;
 
-/** Those of an agent that is deleted, or has none of its own. */
+/** Settings of an agent that is deleted, or has none. */
 const NONE: Omit<AgentSettings, "agent_id" | keyof Defaults> = {
   ...{ status: "inactive", team_id: null, delivery_mode: "poll", delivery_endpoint: null },
   ...{ push_stopped: false, max_in_flight: null, max_per_minute: null },

@@ -36,11 +36,11 @@ export interface ClaimRequest {
   reads_memories?: boolean;
   /** Given with `lease_seconds`: whether the agent has limits of its deliveries. */
   is_limited?: boolean;
-  /** What it settles at once, in the same commit as its leases if the store can. */
+  /** Deliveries to settle at once, in the same commit as its leases if the store can. */
   settling?: Settling;
 }
 
-/** What a request settles that also gets the next deliveries. */
+/** Deliveries settled by a request that also gets the next ones. */
 export interface Settling<Settled = unknown> {
   /** Deliveries that are not settled yet. */
   readonly ids: ReadonlySet<string>;
@@ -146,7 +146,7 @@ export class Claims {
   /** Claims as many of the rows as the agent's limits allow. */
   async #claimLimited(request: ClaimRequest, limits: Limits, rows: DeliveryDoc[]): Promise<ClaimResult> {
     const { tenant_id, agent_id, settling } = request;
-    // What it settles is not in flight any more.
+    // Settled deliveries are not in flight any more.
     await settling?.write();
     const { count, limited_ms, slots } = await this.limits.allowance(request, limits, rows.length);
     if (count === 0) return { deliveries: [], limited_ms };

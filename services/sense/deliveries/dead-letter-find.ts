@@ -11,7 +11,7 @@ import type { replayDeadLetters } from "./dead-letters.contract.ts";
 import { type DeliveryDoc, deadKey, reasonKey } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 
-/** What a text of dead letters is sought in, as `events.headers` returns it. */
+/** The searched fields of a dead letter's event, as `events.headers` returns them. */
 export interface EventHeader {
   _id: string;
   type: string;

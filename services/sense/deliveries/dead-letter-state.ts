@@ -59,7 +59,7 @@ export function spentReason(budget: number, why: string): string {
 }
 
 const SPENT = /^max attempts exceeded \(\d+\): /;
-/** What differs between two failures of one cause: times, ids and numbers, except the status of an answer. */
+/** Differences between two failures of one cause: times, ids and numbers, except the status of an answer. */
 const VARIABLE = [
   /\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?/g,
   /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,

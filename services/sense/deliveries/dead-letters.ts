@@ -245,7 +245,7 @@ export function answerMany(ctx: Call<ManyParams>, chosen: DeliveryDoc[], more: b
   return { status: dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
 }
 
-/** Discards dead letters. Of those with an event a row remains, so that no replay delivers it again. */
+/** Discards dead letters. If one has an event, its row remains, so that no replay delivers it again. */
 export async function discardMany(deps: DeliveryDeps, ctx: Call<ManyParams>) {
   const { chosen, more } = await chooseDead(deps, ctx);
   if (!ctx.params.dry_run) await discardRows(deps, ctx.meta.caller.tenant_id, chosen);

@@ -88,7 +88,7 @@ const schema = tenantSchema({
   /** The replay of history that it was created or queued again by. */
   replay_id: t.optional(t.string()),
   timeline: t.texts(t.mixed<TimelineEntry[]>(), "reason"),
-  /** What the agent logged when it settled an attempt, the last that has a log, and when. */
+  /** The agent's log of the last settled attempt that has one, and when. */
   log: t.optional(t.large(t.text())),
   log_at: t.optional(t.date()),
   /** End of the lease or wait. Set only on rows that the sweep must examine. */

@@ -3,7 +3,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
-/** What the parts of this domain share. */
+/** Dependencies of this domain's parts. */
 export interface DeliveryDeps {
   broker: ServiceBroker;
   store: Store;

@@ -37,7 +37,7 @@ export interface NewDelivery {
 export interface Prepared {
   /** Sends the rows in this event loop tick: in one commit of the embedded store with what else is sent in it. */
   write(): Promise<void>;
-  /** Hands out and announces those of the events that were written. Must follow, whether rows were written or not. */
+  /** Delivers and announces those of the events that were written. Must follow, whether rows were written or not. */
   confirm(event_ids: ReadonlySet<string>): void;
 }
 

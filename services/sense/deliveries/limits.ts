@@ -21,7 +21,7 @@ interface Allowance {
 }
 
 const MINUTE_SECONDS = 60;
-/** What ends a delivery in flight wakes those who wait; this is for a wake-up that is lost. */
+/** The end of a delivery in flight wakes waiting requests; this is for a lost wake-up. */
 const RECHECK_MS = 1000;
 
 export const isLimited = ({ max_in_flight, max_per_minute }: Limits): boolean =>
@@ -34,7 +34,7 @@ export const isLimited = ({ max_in_flight, max_per_minute }: Limits): boolean =>
  */
 export class DeliveryLimits {
   readonly #deliveries: TenantCollection<DeliveryDoc>;
-  /** What agents were given in the last minute. */
+  /** Deliveries given in the last minute. */
   readonly #given = new SlidingWindow(MINUTE_SECONDS);
   /** Agents that wait for the end of a delivery in flight. */
   readonly #full = new Set<string>();

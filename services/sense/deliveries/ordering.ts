@@ -156,7 +156,7 @@ export class Ordering {
   /** Returns the groups whose first delivery cannot be released yet. */
   async #releaseFirst(tenant_id: string, groups: string[]): Promise<string[]> {
     const rows = this.#rows;
-    // What settles an active one asks again.
+    // Settling an active one asks again.
     const options = { projection: { active_key: 1 }, limit: groups.length } as const;
     const active = await rows.find(tenant_id, { active_key: { $in: groups } }, options);
     const busy = new Set(active.map(({ active_key }) => active_key));
@@ -198,7 +198,7 @@ export class Ordering {
     return { heads: found.filter((row) => !isEarly(row)), early: found.filter(isEarly).map(groupOf) };
   }
 
-  /** Makes deliveries ready, unless others of their groups are active; returns the groups of which one is active now. */
+  /** Makes deliveries ready, unless others of their groups are active; returns the groups that have an active one now. */
   async #activate(tenant_id: string, heads: HeldDoc[]): Promise<Set<string>> {
     if (heads.length === 0) return new Set();
     const { ready, notifyReady } = this.#deps;

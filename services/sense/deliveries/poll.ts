@@ -99,7 +99,7 @@ function requestOf({ params, meta }: PollCall): ReceiveRequest {
 /** Returns JSON text, so that stored events are passed on unparsed; the gateway sends text of this type as it is. */
 function answerOf({ meta }: PollCall, deliveries: Claimed[], settled?: Settled): string {
   meta.$responseType = "application/json";
-  // Not `join`: the text would be copied once more.
+  // Not `join`: it would copy the text again.
   let list = "";
   for (const each of deliveries) list += `${list && ","}${deliveryJson(each)}`;
   const counts = settled ? `,${JSON.stringify(settled).slice(1)}` : "}";

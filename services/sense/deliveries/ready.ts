@@ -13,13 +13,13 @@ const MOST_AGENTS = 10_000;
 const KEPT_MS = 500;
 const CHECK_MS = 250;
 
-/** A delivery that was handed out, and whose lease is not written yet. */
+/** A claimed delivery whose lease is not written yet. */
 interface HandedOut {
   lease: Lease;
   at: Date;
 }
 
-/** What is known of an agent's deliveries. */
+/** Knowledge of an agent's deliveries. */
 interface Known {
   tenant_id: string;
   agent_id: string;
@@ -29,19 +29,19 @@ interface Known {
   read: ReadonlySet<string>;
   /** Whether the store has no others behind them. */
   complete: boolean;
-  /** Replaced when deliveries are no longer ready that were not handed out. */
+  /** Replaced when unclaimed deliveries are no longer ready. */
   mark: object;
   readonly handedOut: Map<string, HandedOut>;
   /** Number of writes under way, by delivery: a read may not see them yet. */
   readonly writing: Map<string, number>;
-  /** What has happened since a read began. */
+  /** Changes since a read began. */
   reading: { added: DeliveryDoc[]; gone: Set<string>; isStale: boolean } | null;
 }
 
 /** Deliveries that are written as acknowledged together. */
 export interface ToAcknowledge {
   ids: string[];
-  /** When they were handed out, if that is not written yet. */
+  /** When they were claimed, if that is not written yet. */
   handed_out_at?: Date;
 }
 
@@ -274,7 +274,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     this.#timer = isLeft ? setTimeout(() => this.#check(), CHECK_MS).unref() : undefined;
   }
 
-  /** Writes the leases of what was handed out until a time. */
+  /** Writes the leases of deliveries claimed until a time. */
   #writeLeases(known: Known, until = Number.POSITIVE_INFINITY): void {
     if (known.handedOut.size === 0) return;
     const { tenant_id, agent_id } = known;

@@ -8,7 +8,7 @@ export interface Loaded {
   traceparent?: string;
 }
 
-/** What of a row is kept; the rest would take most of the memory. */
+/** The kept part of a row; the rest would take most of the memory. */
 type Kept = Omit<Loaded, "event_id" | "traceparent"> & {
   _id: string;
   tenant_id: string;

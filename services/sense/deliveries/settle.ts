@@ -53,7 +53,7 @@ export interface Outcomes {
 }
 
 type Rejection = ParamsOf<typeof contract.nackDeliveries>;
-/** What a request settles, and how many it were. */
+/** The deliveries that a request settles. */
 type ToSettle = Pick<ParamsOf<typeof contract.receiveNextDeliveries>, "ack" | "nack">;
 export type Settled = { acknowledged: number } & Awaited<ReturnType<Settlements["nack"]>>;
 

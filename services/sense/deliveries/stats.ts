@@ -131,7 +131,7 @@ interface Known {
 }
 
 /**
- * What statistics need of deliveries that this node delivered, so that acknowledging reads no row. Deliveries that it
+ * Data for statistics of deliveries that this node delivered, so that acknowledging reads no row. Deliveries that it
  * does not know are counted without a type and a latency.
  */
 export class AcknowledgementCounts {

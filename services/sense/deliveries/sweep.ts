@@ -133,7 +133,7 @@ export class Sweep {
   }
 }
 
-/** Removed by a write of its own: one that changes a text kept out of line is slower, and few rows have one. */
+/** Removed by a separate write: one that changes a text kept out of line is slower, and few rows have one. */
 const LOG = { log: 1, log_at: 1 } as const;
 
 const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });

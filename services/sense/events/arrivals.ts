@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 
-/** Who watches says so again within this time; afterwards the tenant is no longer watched. */
+/** Watchers renew their watch within this time; afterwards the tenant is no longer watched. */
 export const WATCHED_MS = 30_000;
 /** Events within this time are announced together. */
 const GATHER_MS = 50;

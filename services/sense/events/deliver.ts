@@ -6,7 +6,7 @@ import type { NewDelivery } from "../deliveries/enqueue.ts";
 import { deliveryTo, type Match, type Matches, type MatchLimits } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
-/** What matching needs of an event of a tenant. */
+/** The fields of a tenant's event for matching. */
 export type Matchable = Pick<Entry, "event_id" | "event" | "due_at" | "size">;
 
 const MAX_RECEIVERS = 10_000;

@@ -3,7 +3,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { EventDoc } from "./events.model.ts";
 
-/** What the parts of this domain share. */
+/** Dependencies of this domain's parts. */
 export interface EventDeps {
   events: TenantCollection<EventDoc>;
   store: Store;

@@ -22,7 +22,7 @@ const BATCH = 50;
 /** All rows of a batch, with the longest sources. */
 const BATCH_BYTES = 4 * 1_048_576;
 
-/** What this node has seen of a type since the last flush. */
+/** Events of a type on this node since the last flush. */
 interface Seen {
   count: number;
   first: number;

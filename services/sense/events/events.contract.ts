@@ -173,7 +173,7 @@ const summary = {
 
 export const EventSummary = Type.Object(summary, { title: "EventSummary" });
 
-/** What became of an event, as lists and the event's page show it. */
+/** The outcome of an event, as lists and the event's page show it. */
 export const eventOutcome = {
   outcome: oneOf(OUTCOMES, {
     description:

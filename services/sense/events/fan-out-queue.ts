@@ -43,7 +43,7 @@ export class FanOutQueue {
   readonly #spilled = new Set<string>();
   #bytes = 0;
 
-  /** What is waiting or in progress here, and the number of tenants with more in the store. */
+  /** Events waiting or in progress here, and the number of tenants with more in the store. */
   get load() {
     return { events: this.#held.size, bytes: this.#bytes, spilled: this.#spilled.size };
   }

@@ -65,7 +65,7 @@ export class FanOut {
   #state: "stopped" | "running" | "paused" = "stopped";
   #pauseTimer: NodeJS.Timeout | undefined;
   #pauseMs = SHORTEST_PAUSE_MS;
-  /** What the pause waits for. */
+  /** The reason for the pause. */
   #missing = "";
   readonly #turns: FairQueue;
   /** Tenants that wait for the turn of their next batch. */
@@ -134,7 +134,7 @@ export class FanOut {
     this.#loop.nudge();
   }
 
-  /** What is in memory, in batches in progress, and the number of tenants with more in the store. */
+  /** Events in memory, batches in progress, and the number of tenants with more in the store. */
   get load() {
     return { ...this.#queue.load, batches: this.#inProgress.size };
   }
@@ -282,7 +282,7 @@ export class FanOut {
   }
 }
 
-/** Delays of the retries; an event that fails once more is parked. */
+/** Delays of the retries; an event that fails again is parked. */
 const RETRY_SECONDS = [1, 10, 60, 300];
 
 /** Returns what such an error waits for, for the operator. */

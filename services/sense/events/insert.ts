@@ -51,7 +51,7 @@ const MAX_TENANTS = 10_000;
 const sizeOf = (publications: Publication[], least: number) =>
   publications.reduce((sum, { row }) => sum + Math.max(row.size, least), 0);
 
-/** What a tenant has under way. */
+/** A tenant's work under way. */
 interface UnderWay {
   matching: number;
   deliveries: number;
@@ -62,7 +62,7 @@ interface UnderWay {
  * driver batches better.
  *
  * On a store that commits what is sent in one tick together, events are matched first and written with their deliveries.
- * What cannot be matched at once is written as due, and fanned out from there (`FanOut`): events of a store that
+ * Events that cannot be matched at once are written as due, and fanned out from there (`FanOut`): those of a store that
  * cannot, of a tenant whose earlier ones wait, with many receivers, with waits, or that take long to match.
  */
 export class EventInserter {

@@ -136,7 +136,7 @@ async function fill(
     }
     if (end === null) return null;
     before = end;
-    // What most events are not is looked for as long as if there was none.
+    // Rare outcomes are looked for as long as if none was found yet.
     if (budget.spend(query.outcome ? 0 : page.rows.length)) return before;
   }
   return null;

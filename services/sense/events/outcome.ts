@@ -9,12 +9,12 @@ import { keyRange } from "./position.ts";
 
 /** Receivers of events whose deliveries one query counts; a single event may have more. */
 export const MOST_COUNTED = 10_000;
-/** Events, or deliveries, of which a list by outcome knows all. */
+/** Most events, or deliveries, that a list by outcome knows. */
 const MOST_KNOWN = 10_000;
 
 type Settled = Pick<EventDoc, "parked_at" | "fanned_out_at" | "matched_count">;
 
-/** Returns what became of an event (`outcome` of its contract). */
+/** Returns an event's outcome (`outcome` of its contract). */
 export function outcomeOf(row: Settled, { pending, acknowledged, dlq }: Counts): Outcome {
   if (row.parked_at || dlq > 0) return "dead";
   if (!row.fanned_out_at || pending > 0) return "pending";

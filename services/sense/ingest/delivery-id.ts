@@ -25,7 +25,7 @@ interface Given {
   several: boolean;
 }
 
-/** What the first delivery of the same content had. */
+/** Id and topic of the first delivery of the same content. */
 export interface First {
   id: string;
   topic: Topic;

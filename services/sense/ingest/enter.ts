@@ -26,7 +26,7 @@ export type Entering = ({ event: unknown } | { error: string }) & {
   origin?: Pick<Origin, "default_id" | "structured"> | undefined;
 };
 
-/** What became of a payload. */
+/** The outcome of a payload. */
 export type Entered =
   | Published
   | { event_id: null; status: "dead_lettered"; dead_letter_id: string; reason: string };

@@ -44,7 +44,7 @@ export function keptHeaders(headers: Headers, terms: readonly (string | null | u
   return kept;
 }
 
-/** What of a registration decides about the headers. */
+/** The fields of a registration that decide about the headers. */
 export interface Mapped {
   source: string;
   mapping: string | Partial<Record<"entity" | "action" | "id" | "subject" | "data", string | null>>;

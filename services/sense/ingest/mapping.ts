@@ -192,7 +192,7 @@ function present(from: Term, value: unknown): unknown {
 
 function scalarOf(from: Term, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
-  // Two unsafe integers may have been parsed as the same number, and would then be the same event.
+  // Two unsafe integers can be parsed as the same number, and would then be the same event.
   const digits = exactDigits(value);
   if (digits !== null) return digits;
   const exact = typeof value === "number" && !(Number.isInteger(value) && !Number.isSafeInteger(value));

@@ -12,7 +12,7 @@ const IDLE_MS = 60_000;
 /** Interval of writes under load: senders of refused requests cannot cause more than one write in it per webhook. */
 const BUSY_MS = 1000;
 
-/** What `presentRequest` shows. */
+/** Fields of `presentRequest`. */
 const WITHOUT_HEADERS = {
   "requests.request_id": 1,
   "requests.at": 1,

@@ -20,7 +20,7 @@ const MAX_KEYS = 10;
 
 /**
  * Returns warnings of a subscription that is likely to match nothing, as the latest events show. Refuses a filter with a
- * name of its own (`foo`) that no event of the type has: `data.foo` says that events will have it.
+ * bare name (`foo`) that no event of the type has: `data.foo` says that events will have it.
  *
  * @throws Fault validation_error with `position`
  */
@@ -63,7 +63,7 @@ function unknownName(
   );
 }
 
-/** A name of its own is a key of `data`, which no event shows yet. */
+/** A bare name is a key of `data`, which no event shows yet. */
 function unchecked(filter: string): string[] {
   const keys = listReads(filter).filter(({ of, optional }) => of === "key" && !optional);
   return [...new Set(keys.map(({ name }) => name))].map(

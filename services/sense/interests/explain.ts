@@ -19,7 +19,7 @@ export interface OfAgent {
   agent_id: string;
 }
 
-/** What is to be explained. */
+/** The agent and the event to explain. */
 export interface Asked extends OfAgent {
   /** Default: the tenant's latest. */
   event_id?: string;
@@ -27,7 +27,7 @@ export interface Asked extends OfAgent {
   isTested?: boolean;
 }
 
-/** What an agent's subscriptions say to an event. */
+/** The answer of an agent's subscriptions to an event. */
 export type Explanation = Awaited<ReturnType<typeof explainReception>>;
 
 /** Limit of an agent's interests, and of its channels' feeds, that are tried. */

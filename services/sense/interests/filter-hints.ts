@@ -10,7 +10,7 @@ const MAX_KEYS = 500;
 const SEARCHED = 20;
 const MAX_HINTS = 5;
 
-/** A name that a filter reads and no event has, and what may have been meant. */
+/** A name that a filter reads and no event has, and the probable one. */
 export interface FilterHint {
   text: string;
   read: Read;

@@ -3,7 +3,7 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 import { ENRICHMENT_DEPTHS } from "./interests.contract.ts";
 import type { Subscription } from "./receiver.ts";
 
-/** What an agent wants to receive (spec: Interest). */
+/** Events an agent wants to receive (spec: Interest). */
 export interface InterestDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
@@ -69,7 +69,7 @@ export interface AwaitedEvent {
 export interface WaitDoc extends DocumentOf<typeof waitSchema> {}
 
 const waitSchema = tenantSchema({
-  /** What waits, such as a run; and the version of it that began to wait. */
+  /** The waiting owner, such as a run; and its version that began to wait. */
   owner_id: t.string(),
   version: t.number(),
   /** The action that takes the event, with the row's `owner_id`, `key` and id. */

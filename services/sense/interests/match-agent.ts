@@ -45,7 +45,7 @@ export interface MatchAgentParams {
 export interface AgentMatches {
   /** Number of the first events that were examined: one at least. */
   examined: number;
-  /** Of these, the ones that the agent receives. */
+  /** Those that the agent receives. */
   matches: Match[];
 }
 
@@ -108,7 +108,7 @@ export async function matchAgent(
       const event = batch.get(event_id);
       if (event && isFor(event, agents)) ({ receivers } = await table.match(event));
     }
-    // What was matched before is reliable; a call that begins here has the whole budget.
+    // Earlier matches are reliable; a call that begins here has the whole budget.
     if (examined > 0 && isSuspended()) break;
     examined++;
     if (receivers.length > 0) matches.push({ event_id, receivers });

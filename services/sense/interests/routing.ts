@@ -27,7 +27,7 @@ interface RoutingDeps {
 /**
  * The routing tables of the tenants that this node matches for. A table is used only if it is as new as the tenant's
  * routing version, which every change raises before it is answered: matching is never stale. A table that is behind
- * reads only what changed. Where a change may be written without a new version, the table is read anew while the old one
+ * reads only what changed. Where a change may be written without a new version, the table is read again while the old one
  * is in use.
  */
 export class Routing {
@@ -37,7 +37,7 @@ export class Routing {
   readonly #tables = new Map<string, RoutingTable>();
   /** Tables that are being loaded or are catching up, one task a tenant. */
   readonly #renewing = new Map<string, Promise<void>>();
-  /** Tenants whose tables are to be read anew, one after the other. */
+  /** Tenants whose tables will be read again, one after the other. */
   readonly #outdated = new Set<string>();
   #rereading: Promise<void> | undefined;
 

@@ -19,7 +19,7 @@ export const isWait = (id: string): boolean => id.startsWith(PREFIX);
 
 export type NewWait = Omit<WaitDoc, "tenant_id" | "event" | "notify_at">;
 
-/** What the action of a wait gets. It may get it again, and ignores it if the owner no longer waits. */
+/** Parameters of a wait's action. It may get it again, and ignores it if the owner no longer waits. */
 export interface WaitOver {
   tenant_id: string;
   owner_id: string;
@@ -94,7 +94,7 @@ export class Waits {
     return this.#change(tenant_id, _id, () => this.rows.delete(tenant_id, { _id }));
   }
 
-  /** Under the subject of an interest, which nodes of earlier versions know; ids tell them apart. */
+  /** Under the subject of an interest, which nodes of earlier versions know; ids distinguish them. */
   #change<T>(tenant_id: string, id: string, write: () => Promise<T>): Promise<T> {
     return changeRouting(this.#deps.broker, tenant_id, `interest ${id}`, write);
   }

@@ -201,7 +201,7 @@ export class PushWorker {
 
   /** Settles what was answered, and claims and begins as many attempts as are granted. */
   async #exchange(): Promise<void> {
-    // What need not wait for other endpoints is granted by then.
+    // Attempts that need not wait for other endpoints are granted by then.
     await Promise.resolve();
     const { units: granted, release } = this.#grant ?? { units: 0, release: () => {} };
     this.#grant = undefined;

@@ -60,7 +60,7 @@ export const pushService: ServiceFactory = (runtime) => {
       "$services.changed": event(() => {
         if (workers.peersChanged()) looking.nudge();
       }),
-      // Messages may have been lost before.
+      // Earlier messages can be lost.
       "$node.connected": event(() => looking.nudge()),
       "$node.disconnected": event(() => looking.nudge()),
       // Before the services needed for settling stop.

@@ -26,7 +26,7 @@ export const schedulesService: ServiceFactory = (runtime) => {
   const rows = store.collection(ScheduleModel);
   let ticker: Ticker;
   let schedules: Schedules;
-  // What is due during maintenance is late, as after a standstill.
+  // Ticks due during maintenance are late, as after a standstill.
   const run = async () => (modes.isMaintenance ? false : ticker.run());
   const ticks = new SharedLoop("ticks", run, TICK_MS);
   const ended = new SharedLoop("ended", deleteEnded, HOUR_MS);

@@ -37,7 +37,7 @@ export function eventOf(
   };
 }
 
-/** Returns the id of the event for a tick: the same one whoever publishes it, so that a repetition is a duplicate. */
+/** Returns the id of the event for a tick: the same one on every node, so that a repetition is a duplicate. */
 export function tickId({ secret }: Pick<ScheduleDoc, "secret">, tick: Date): string {
   return derivedId("evt", "tick", secret, tick.toISOString());
 }

@@ -29,7 +29,7 @@ const BATCH = 100;
 const HOLD_MS = 300_000;
 /** Longest delay of a retry. */
 const LONGEST_RETRY_S = 60;
-/** Nodes are told of a tick that is due sooner. */
+/** Nodes are notified of a tick that is due sooner. */
 export const TICK_MS = 5_000;
 
 /**
@@ -156,8 +156,8 @@ function count({ publish, missed }: Plan, error: string | null, now: number): vo
 }
 
 /**
- * Returns why a schedule may not publish now, or null. What its owner could not publish by a request it does not publish
- * by a schedule either.
+ * Returns why a schedule may not publish now, or null. A schedule may not publish what its owner could not publish by a
+ * request.
  */
 async function reasonToHold(
   { broker, usage }: TickerDeps,

@@ -7,7 +7,7 @@ import type { ScheduleDoc } from "./schedules.model.ts";
 /** When a schedule publishes: at the ticks of a cron expression in a time zone, or once. */
 export type Timing = { cron: string; time_zone: string } | { at: Date };
 
-/** What is to be done about the ticks of a schedule that are due. */
+/** Handling of the due ticks of a schedule. */
 export interface Plan {
   /** The ticks to publish, oldest first. */
   publish: Date[];

@@ -2,7 +2,7 @@ import { DAY_MS } from "../../../../lib/time.ts";
 import { HEALTH_STATES, type HealthState } from "../../../identity/agents/agents.contract.ts";
 import type { Lacking } from "../../interests/explain.ts";
 
-/** What decides an agent's state. Times in ms; null: never, or none. */
+/** Facts that decide an agent's state. Times in ms; null: never, or none. */
 export interface HealthFacts {
   active: boolean;
   /** Age in ms from which a pending delivery is late. */

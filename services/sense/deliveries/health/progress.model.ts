@@ -7,7 +7,7 @@ export interface Absence {
   ms: number;
 }
 
-/** What an agent last did with its deliveries, by the agent's id. */
+/** An agent's last progress with its deliveries, by the agent's id. */
 export interface ProgressDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({

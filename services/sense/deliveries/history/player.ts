@@ -38,7 +38,7 @@ interface PlayerDeps extends DeliveryDeps {
   loop: { nudge(): void; within(ms: number): void };
 }
 
-/** What of a replay decides which events it delivers. */
+/** The fields of a replay that decide which events it delivers. */
 export type Wanted = Pick<
   ReplayDoc,
   "_id" | "tenant_id" | "agent_id" | "interest_id" | "again" | "from" | "next" | "until"
