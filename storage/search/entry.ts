@@ -220,6 +220,8 @@ export interface SearchFound {
   sources_contributed: string[];
   /** No hit reaches the floor. */
   no_match: boolean;
+  /** The best hit lacks words of the query: what leads on from it may have the rest. */
+  isPart: boolean;
   /** Why a leg did not answer; empty if both did. */
   degraded: string[];
   plan?: SearchPlan;

@@ -86,6 +86,50 @@ describe("a search", () => {
     expect([results[0].through, results[1].through]).toEqual([undefined, "Ottokar"]);
   });
 
+  test("finds a second fact by its relationship with the first, unless it is contrary, forgotten or filtered", async () => {
+    const first = await remember(cast.alice, {
+      content: "The lighthouse is painted by the guild.",
+      tags: ["a"],
+    });
+    const relate = async (content: string, relationship_type: string) => {
+      const { id } = await remember(cast.alice, { content, tags: ["b"] });
+      const edge = { target_memory_id: id, relationship_type, strength: 0.8 };
+      ok(await cast.alice.post(`/memories/${first.id}/relationships`, edge));
+      return id as string;
+    };
+    const second = await relate("Ring 4417 before six.", "references");
+    const contrary = await relate("Nobody has brushes.", "contradicts");
+    const forgotten = await relate("Ring 9921 before noon.", "references");
+    ok(await cast.alice.post(`/memories/${forgotten}/forget`));
+    await embedded();
+    const asked = "how do I telephone whoever paints the lighthouse";
+    const { results } = await whole(() => search(cast.alice, asked, { limit: 5 }));
+    expect(idsOf({ results })[0]).toBe(first.id);
+    const found = results.find(({ memory }: { memory: { id: string } }) => memory.id === second);
+    expect(found).toMatchObject({ through: "references", sources: {}, superseded: false });
+    expect(found.score).toBeLessThan(results[0].score);
+    for (const other of [contrary, forgotten]) expect(idsOf({ results })).not.toContain(other);
+    const filtered = await whole(() => search(cast.alice, asked, { limit: 5, tags: ["a"] }));
+    expect(idsOf(filtered)).toEqual([first.id]);
+    // Nothing leads on from a fact that answers the question alone.
+    const alone = await whole(() => search(cast.alice, "who paints the lighthouse", { limit: 5 }));
+    expect(idsOf(alone)).not.toContain(second);
+  });
+
+  test("no relationship leads to a memory that the caller may not read", async () => {
+    const told = { content: "The ferry is steered by the Nordwind crew.", scope: "team" };
+    const first = await remember(cast.bob, told);
+    const secret = await remember(cast.bob, { content: "Ring 7712 at night." });
+    const edge = { target_memory_id: secret.id, relationship_type: "references" };
+    ok(await cast.bob.post(`/memories/${first.id}/relationships`, edge));
+    await embedded();
+    const asked = "how do I telephone whoever steers the ferry";
+    expect(idsOf(await whole(() => search(cast.bob, asked)))).toContain(secret.id);
+    const seen = idsOf(await whole(() => search(cast.alice, asked)));
+    expect(seen).toContain(first.id);
+    expect(seen).not.toContain(secret.id);
+  });
+
   test("puts the newer of two statements about the same first", async () => {
     const say = (content: string) => remember(cast.alice, { title: "Canteen hours", content });
     const [old, newer] = [

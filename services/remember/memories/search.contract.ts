@@ -23,7 +23,11 @@ const Result = Type.Object({
     description: "`likely`: it probably answers the query. `possible`: it is the best there is, and may not.",
   }),
   through: Type.Optional(
-    Type.String({ description: "The name that it shares with a better result, if only that leads to it." }),
+    Type.String({
+      description:
+        "The name that it shares with a better result, or the type of its relationship with one, if only that leads to it.",
+      examples: ["depends_on"],
+    }),
   ),
 });
 

@@ -15,6 +15,7 @@ import { callerAccess } from "../../identity/agents/find-agent.ts";
 import { toWhere } from "./filters.ts";
 import type { Memories } from "./memories.ts";
 import { readableMemories } from "./readable.ts";
+import { type FoundRow, isOpen, withRelated } from "./related.ts";
 import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";
 import { presentValidity } from "./validity.ts";
@@ -106,10 +107,11 @@ export async function findRows(memories: Memories, ctx: Pick<Call, "call">, find
   // Usually all of the first hits qualify, so that no others need to be read.
   if (hits.length < Math.min(find.limit, found.hits.length))
     hits.push(...(await goodRows(memories, find, spare)));
-  return { found, hits };
+  const leads = found.isPart && isOpen(find);
+  return { found, hits: leads ? await withRelated(memories, ctx, find, hits) : hits };
 }
 
-async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[]) {
+async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[]): Promise<FoundRow[]> {
   if (hits.length === 0) return [];
   const { tenant_id, access, where } = find;
   const superseded = find.include_superseded || where?.held !== undefined;
@@ -127,7 +129,7 @@ async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[])
   const byId = new Map(good.map((row) => [row._id, row]));
   return hits.flatMap(({ id, score, sources, through }) => {
     const row = byId.get(id);
-    return row ? [{ row, score, sources, through }] : [];
+    return row ? [{ row, score, sources, ...(through !== undefined && { through }) }] : [];
   });
 }
 

@@ -6,6 +6,7 @@ import { type EraseMemories, eraseRows } from "../../erasers.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
 import { type BareEdge, createEdge, deleteEdge, edgesAt, listEdges, listEnds } from "./edges.ts";
+import { leadingEdges } from "./leading.ts";
 import { DERIVATION_TYPES, PROVENANCE_TYPES, type ProvenanceType, RELATIONSHIP_TYPES } from "./registry.ts";
 import * as contract from "./relationships.contract.ts";
 import { edgeKey, present, type RelationshipDoc, RelationshipModel } from "./relationships.model.ts";
@@ -31,6 +32,10 @@ export const relationshipsService: ServiceFactory = ({ store }) => {
         reserved: PROVENANCE_TYPES,
         total: RELATIONSHIP_TYPES.length,
       })),
+
+      leading: idempotent<{ tenant_id: string; ids: string[] }>(({ params: { tenant_id, ids } }) =>
+        leadingEdges(edges, tenant_id, ids),
+      ),
 
       ...provenanceActions(edges, () => new Date(store.now())),
     },

@@ -77,10 +77,9 @@ export async function find(
     ...{ now: at, usual: scale.get() },
     isPast: isPast(asked, query),
   });
-  const ranked =
-    kind === "memory" && asked.rerank !== false
-      ? await withOneStep({ index, searching, query, legs }, asksLegs, direct)
-      : direct;
+  const leads = kind === "memory" && asked.rerank !== false;
+  const led = leads ? await withOneStep({ index, searching, query, legs }, asksLegs, direct) : null;
+  const ranked = led ?? direct;
   const found = ranked.filter(({ score }) => score >= FLOOR);
   const textsOf = (ids: string[], characters: number) => index.texts(tenant_id, kind, ids, characters);
   const reranked =
@@ -107,6 +106,7 @@ export async function find(
       hits.some(({ sources }) => sources[leg] !== undefined),
     ),
     no_match: hits.length === 0,
+    isPart: led !== null,
     degraded: reasons.filter((each) => each !== null),
     ...(asked.explain && {
       plan: describePlan({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }),
@@ -123,7 +123,8 @@ const NAMES = /(?<!^|[.!?]\s)\p{Lu}[\p{L}\p{N}]+|(?:^|(?<=[.!?]\s))\p{Lu}[\p{L}\
 
 /**
  * Adds statements that share a name with the best results, one step from these: if the best lacks words of the question, it may
- * need several facts ("who looks after it?", "where can she be reached?").
+ * need several facts ("who looks after it?", "where can she be reached?"). Returns
+ * null if it lacks none.
  */
 async function withOneStep(
   {
@@ -137,7 +138,7 @@ async function withOneStep(
   },
   asked: LegsQuery,
   ranked: Ranked[],
-): Promise<Ranked[]> {
+): Promise<Ranked[] | null> {
   const known = new Map(legs.candidates.map((each) => [each.id, each]));
   const lacks = ({ id }: Ranked) => query.facts & ~(known.get(id)?.has ?? 0);
   const isStatement = ({ id }: Ranked) => {
@@ -145,7 +146,7 @@ async function withOneStep(
     return before.length + after.length === 0;
   };
   const best = ranked.slice(0, MOST_STEPS.from).filter((each) => each.score >= FLOOR && isStatement(each));
-  if (best[0] !== ranked[0] || !best[0] || lacks(best[0]) === 0) return ranked;
+  if (best[0] !== ranked[0] || !best[0] || lacks(best[0]) === 0) return null;
   const ids = best.map(({ id }) => id);
   const texts = await index.texts(asked.tenant_id, asked.kind, ids, STEP_CHARACTERS);
   const names = best.flatMap((from) =>

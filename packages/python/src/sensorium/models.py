@@ -2069,7 +2069,8 @@ class MemoriesSearchResultResultsItem(Model):
     match: Union[Literal["likely", "possible"], str]
     """`likely`: it probably answers the query. `possible`: it is the best there is, and may not."""
     through: Union[str, None] = None
-    """The name that it shares with a better result, if only that leads to it."""
+    """The name that it shares with a better result, or the type of its relationship with one, if only that leads to
+    it."""
 
 
 class MemoriesSearchResultResultsItemSources(Model):
