@@ -274,7 +274,6 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     const path = `/ingest/connectors/${id}`;
     expect(ok(await admin.patch(path, { paused: true }))).toMatchObject({ state: "paused", paused: true });
     await sendTo(rabbit, "pausing", [{ body: order(1) }]);
-    await server.restart();
     expect(await read(id)).toMatchObject({ state: "paused", counts: { received: 0 } });
     ok(await admin.patch(path, { paused: false }));
     expect((await receive(agent, 1))[0].payload.id).toBe(`${id}:1`);
@@ -334,6 +333,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       ...{ queue: "mid-flow", source: "flow", prefetch: 20 },
       mapping: { entity: "n", action: "sent", id: "/n" },
     });
+    const paused = await register({ queue: "mid-flow", source: "paused", paused: true });
     let [died, over] = [false, false];
     const sent = sendThrough(rabbit, "mid-flow", ({ size }) => over || (died && size >= 400));
     try {
@@ -353,9 +353,10 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
         { within: 45_000, what: "all that was confirmed" },
       );
       expect(confirmed.size).toBeGreaterThanOrEqual(400);
+      expect(await read(paused.id)).toMatchObject({ state: "paused", counts: { received: 0 } });
     } finally {
       over = true;
     }
-    ok(await admin.del(`/ingest/connectors/${connector.id}`));
+    for (const { id } of [connector, paused]) ok(await admin.del(`/ingest/connectors/${id}`));
   });
 });

@@ -114,19 +114,6 @@ test("a log belongs to one delivery and has a limit; it is refused before anythi
   expect(await log(id)).toBe(longest);
 });
 
-test("no log of the server contains it", async () => {
-  const { agent, publish, next } = await receiver();
-  await publish();
-  const { id, lease } = await next();
-  const log = "tokenlike-4711-in-a-log";
-  await agent.post("/delivery/ack", { delivery_ids: [id, id], log });
-  await agent.post("/delivery/ack", { delivery_ids: [id], log: log.padEnd(20_000, "!") });
-  ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log, dead_letter: true }));
-  await server.end();
-  expect(server.logs()).not.toContain("tokenlike");
-  await server.restart();
-});
-
 test("a log, a reason and the notice of a dead letter are kept without what looks like a secret", async () => {
   const { agent, publish, next, log } = await receiver();
   await publish();
@@ -179,4 +166,17 @@ test("over the quota it is not kept, and counted below it; it goes with the deli
   await settle(async () => (await log(id)) === null);
   ok(await world.admin.del(`/agents/${agent.id}`));
   expect(await world.admin.get(path(id))).toMatchObject(refusal(404, "not_found"));
+});
+
+// At last: all that it has logged is there when it has ended.
+test("no log of the server contains it", async () => {
+  const { agent, publish, next } = await receiver();
+  await publish();
+  const { id, lease } = await next();
+  const log = "tokenlike-4711-in-a-log";
+  await agent.post("/delivery/ack", { delivery_ids: [id, id], log });
+  await agent.post("/delivery/ack", { delivery_ids: [id], log: log.padEnd(20_000, "!") });
+  ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log, dead_letter: true }));
+  await server.end();
+  expect(server.logs()).not.toContain("tokenlike");
 });

@@ -4,6 +4,7 @@ import { ofKits } from "../support/kits.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { act, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
+import { openStream, type StreamMessage } from "../support/stream.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
@@ -106,6 +107,9 @@ const KILLED = Object.entries<() => Promise<Case>>({
 const FINDING = { title: "t", content: "c", type: "semantic", scope: "institutional" };
 const newReader = () => newAgent(server, world.admin, ["memory:read", "memory:write"]);
 
+/** Longer than a restart takes. */
+const HOLDING = { visibility_timeout_seconds: 3600 };
+
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 const poll = async (agent: TestAgent, query = "wait=30"): Promise<any[]> =>
   ok(await agent.get(`/delivery/poll?${query}`)).deliveries;
@@ -115,7 +119,7 @@ const ack = async (agent: TestAgent, deliveries: { id: string }[]) =>
 const ENDED = Object.entries<() => Promise<Case>>({
   "an agent's `max_in_flight` counts what it already has": async () => {
     const agent = await listener("com.limited.*");
-    ok(await world.admin.patch(`/agents/${agent.id}`, { max_in_flight: 1 }));
+    ok(await world.admin.patch(`/agents/${agent.id}`, { max_in_flight: 1, ...HOLDING }));
     for (const id of ["limited-1", "limited-2"])
       ok(await world.agent.post("/events", cloudEvent(id, { type: "com.limited.x" })));
     await settle(async () => ok(await agent.get("/delivery/stats")).pending === 2);
@@ -134,8 +138,27 @@ const ENDED = Object.entries<() => Promise<Case>>({
       },
     };
   },
+  "what a stream has in flight is free at once, and uncounted": async () => {
+    const agent = await listener("com.streamed.*");
+    ok(await world.agent.post("/events", cloudEvent("streamed", { type: "com.streamed.x" })));
+    const { chunks } = await openStream(`${server.url}/delivery/stream`, agent.token);
+    const got: StreamMessage[] = [];
+    const over = (async () => {
+      for await (const chunk of chunks) got.push(...chunk);
+    })();
+    // Reported by its own check, which may begin later.
+    over.catch(() => {});
+    return {
+      last: () => settle(() => got.some(({ event }) => event === "delivery")),
+      check: async () => {
+        await over;
+        expect(await poll(agent)).toMatchObject([{ attempt_count: 1 }]);
+      },
+    };
+  },
   "deliveries with the same key keep their order": async () => {
     const agent = await newAgent(server, world.admin);
+    ok(await world.admin.patch(`/agents/${agent.id}`, HOLDING));
     const interest = { event_type: "com.ordered.*", ordering_key: "data.order" };
     ok(await agent.post(`/agents/${agent.id}/interests`, interest));
     for (const id of ["a1", "a2", "a3"])

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { deliveryGround, pollMany, pollSome, useGround } from "../support/deliveries.ts";
+import { pollMany, useGround } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
@@ -169,33 +169,4 @@ test("closing a revoked key ends the stream", async () => {
   ok(await ground.admin.del(`/agents/${receiver.id}/keys/${keys[0].id}`));
   await stream.ended;
   expect((await receiver.api.get("/delivery/poll")).status).toBe(401);
-});
-
-test("closing SIGTERM ends streams and answers waiting polls, and loses nothing", async () => {
-  const own = await deliveryGround({});
-  const ours = async (name: string) =>
-    ({
-      ...(await newReceiver(own.server, own.admin, name, { interests: ["com.example.term"] })),
-      type: "",
-    }) as Mine;
-  const [receiver, poller] = [await ours("streams"), await ours("polls")];
-  const stream = await openStream(`${own.server.url}/delivery/stream`, receiver.token);
-  const got: StreamMessage[] = [];
-  const ended = collect(stream, got);
-  await own.publish("com.example.term");
-  await settle(() => got.some(({ event }) => event === "delivery"));
-  ok(
-    await poller.api.post("/delivery/ack", {
-      delivery_ids: (await pollSome(poller.api)).map(({ id }) => id),
-    }),
-  );
-  const waiting = poller.api.get("/delivery/poll?wait=30");
-  // So that the poll has come in before the signal.
-  await settle(async () => /in_flight 3/.test((await own.admin.get(`${own.server.root}/metrics`)).body));
-  const restarted = own.server.restart();
-  expect((await waiting).body).toEqual({ deliveries: [], count: 0 });
-  await ended;
-  await restarted;
-  expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
-  await own.server.stop();
 });

@@ -1,12 +1,12 @@
 /** @needs pypi */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { pythonOfTests, runPython } from "../support/python.ts";
-import { startServer } from "../support/server.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const CLIENT = "packages/python";
 /** Each has a pyproject.toml, `src` and `tests`. */
@@ -26,10 +26,7 @@ const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), `${CLIENT}/tes
   .join(":");
 const out = await ownFolder();
 
-const server = await startServer({
-  env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", VISIBILITY_TIMEOUT_SECONDS: "2" },
-});
-afterAll(() => server.stop());
+const server = await useShared("local");
 
 const python = (folder: string, args: string[], more = {}) =>
   runPython(pythonOfTests(), args, {
@@ -39,7 +36,7 @@ const python = (folder: string, args: string[], more = {}) =>
 
 /** The server with an empty tenant, as `packages/python/tests/real_server.py` reads it. */
 async function newTenant(): Promise<string> {
-  const slug = `python-${++tenants}`;
+  const slug = `python-${++tenants}${server.suffix ?? ""}`;
   const body = { slug, name: slug, admin_email: `admin@${slug}.example` };
   const { admin, agent } = ok(await api(server, OPERATOR_TOKEN).post("/tenants", body));
   const person = { email: admin.email, password: admin.password };

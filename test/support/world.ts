@@ -47,7 +47,7 @@ export const CLUSTER: World = {
       "waiting-nodes",
     ],
     "MongoDB already": ["backup-cluster", "mongo-lost", "saturated"],
-    "starts one node in either world": ["outputs-large", "retention"],
+    "starts one node in either world": ["days", "delivery-logs", "outputs-large", "retention"],
     "the store, the index or the start of one process": [
       "admin",
       "backup",
@@ -63,9 +63,7 @@ export const CLUSTER: World = {
       "search-recovery",
       "server-package",
       "start",
-      "webhook-times",
     ],
-    "a document for those who start one process": ["readme"],
     "the gateway's own, without the services behind it": [
       "browser-sessions",
       "challenges",

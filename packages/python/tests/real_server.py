@@ -50,7 +50,7 @@ def server() -> Iterator[Server]:
     env = {
         **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
         **{"HOST": "127.0.0.1", "PORT": url.rsplit(":", 1)[1], "DATA_DIR": folder},
-        **{"RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "warn", "VISIBILITY_TIMEOUT_SECONDS": "2"},
+        **{"RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "warn"},
         "OPERATOR_TOKEN": OPERATOR_TOKEN,
     }
     process = subprocess.Popen([NODE, "bin/start.js"], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True)

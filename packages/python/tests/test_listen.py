@@ -113,18 +113,20 @@ def test_gives_up_at_once(server: Server, client: Sensorium, receiver: tuple[str
 
 def test_extends_the_lease_of_slow_handlers(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
     key, type_ = receiver
-    client.publish(type_, {})
     attempts: list[int] = []
 
     def handle(delivery: Delivery) -> None:
         attempts.append(delivery.attempt)
-        # Leases of this server end after two seconds.
-        time.sleep(4)
+        time.sleep(8)
 
     with Sensorium(server.url, key) as agent:
+        me = agent.auth.me().agent
+        assert me
+        client.agents.update(agent_id=me.id, visibility_timeout_seconds=6)
+        client.publish(type_, {})
         thread = threading.Thread(target=lambda: agent.listen(handle, count=1))
         thread.start()
-        thread.join(30)
+        thread.join(90)
         assert agent.deliveries.stats().pending == 0
     assert attempts == [1]
 

@@ -1,16 +1,18 @@
+/** What changes over days, on a server whose clock is set. */
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { created } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { ok, signIn } from "../support/tenancy.ts";
+import { order, register, SHOP, send } from "../support/webhooks.ts";
 
 const DAY = 86_400;
 const TYPE = "com.example.habit";
 const clock = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
-const env = { NODE_OPTIONS: clock, CLOCK_STEP_MS: String(DAY * 1000), RATE_LIMIT_PER_MINUTE: "0" };
-const server = await startAlone({ env });
+const env = { NODE_OPTIONS: clock, CLOCK_STEP_MS: String(DAY * 1000) };
+const server = await startAlone({ env: { ...env, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 afterAll(() => server.stop());
 
 /** Tokens end meanwhile. */
@@ -83,4 +85,23 @@ test("an agent that comes once a day is late after two days, one that never came
   const push = { delivery_mode: "push", delivery_endpoint: endpoint };
   ok(await (await admin()).patch(`/agents/${daily.id}`, push));
   expect((await healthOf(daily)).late_after_seconds).toBe(300);
+});
+
+test("the log of a webhook says which previous secret signed, and when it ended", async () => {
+  const { admin: person, tenant_slug } = server.credentials;
+  const signedIn = async () => api(server, await signIn(server, person, tenant_slug));
+  const before = await signedIn();
+  const hook = await register(before, SHOP);
+  const { previous_ends_at } = ok(await before.post(`/ingest/webhooks/${hook.id}:rotate`, {}));
+  await nextDay();
+  await nextDay();
+  const after = await signedIn();
+  let reason: string | undefined;
+  await settle(async () => {
+    expect((await send(hook, order())).status).toBe(401);
+    const { requests } = ok(await after.get(`/ingest/webhooks/${hook.id}/requests`));
+    reason = requests[0]?.reason;
+    return reason !== undefined;
+  });
+  expect(reason).toBe(`signed with the previous secret, which ended at ${previous_ends_at}`);
 });
