@@ -147,7 +147,7 @@ test("a command that is ended and says that all went well has not handled its ev
   const working = late.start(["--timeout", "2s", ...polite]);
   const event = await late.publish();
   await settle(async () => (await late.reasons(event)).includes("sh took longer than the 2s of --timeout"));
-  expect(working.err()).toContain(": bye\n");
+  await settle(() => working.err().includes(": bye\n"));
   await working.end();
   const stopped = await worker();
   const stopping = stopped.start(["--grace", "0s", ...polite]);
@@ -276,7 +276,7 @@ test("what a killed worker's command did is not done again under the same idempo
   await writeFile(join(cli.folder, "go"), "");
   const working = start();
   await settle(() => acknowledged(event_id));
-  expect(working.err()).toMatch(/attempt \d done/);
+  await settle(() => /attempt \d done/.test(working.err()));
   await working.end();
   expect(await own.handoffs.list()).toMatchObject([{ name: "once", version_num: 1 }]);
   expect((await own.events.list({ type: "com.example.packed" })).events).toHaveLength(1);
@@ -351,7 +351,7 @@ test("a command that cannot be started says so in the log, and --no-log keeps no
   const reason = "was not started: spawn no-such-program ENOENT";
   expect(await log(event)).toBe(`[${reason}]`);
   await settle(async () => (await reasons(event)).includes(reason));
-  expect(broken.err()).toContain(`no-such-program ${reason}`);
+  await settle(() => broken.err().includes(`no-such-program ${reason}`));
   await broken.end();
   const quiet = await publish();
   const working = start(["--no-log", "--", "sh", "-c", 'echo hidden; test "$SENSORIUM_ATTEMPT" -gt 9']);

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { agentToken, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { connectDevice, makeWorld, ok, refusal } from "../support/tenancy.ts";
@@ -314,26 +313,6 @@ describe("sessions", () => {
     const answer = await world.admin.get(`/agents/${agent}/sessions?limit=101`);
     expect(answer).toMatchObject(refusal(400, "validation_failed"));
   });
-});
-
-test("tries at codes have a budget per address, also across a restart", async () => {
-  const env = { RATE_LIMIT_PER_MINUTE: "0", DEVICE_CLAIMS_PER_HOUR: "3", EMBEDDER: "none" };
-  const small = await startServer({ env: { ...env, TRUST_PROXY: "loopback" } });
-  try {
-    const stranger = api(small);
-    const body = { user_code: UNKNOWN_CODE, client_info: CLIENT };
-    expect(await stranger.post("/device-codes:claim", body)).toMatchObject({ status: 404 });
-    expect(await stranger.get(`/device-codes/${UNKNOWN_CODE}`)).toMatchObject({ status: 404 });
-    await small.restart();
-    expect(await stranger.post("/device-codes:claim", body)).toMatchObject({ status: 404 });
-    const refused = refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 });
-    expect(await stranger.post("/device-codes:claim", body)).toMatchObject(refused);
-    expect(await stranger.get(`/device-codes/${UNKNOWN_CODE}`)).toMatchObject(refused);
-    const elsewhere = { "x-forwarded-for": "203.0.113.9" };
-    expect(await stranger.post("/device-codes:claim", body, elsewhere)).toMatchObject({ status: 404 });
-  } finally {
-    await small.stop();
-  }
 });
 
 test.each([

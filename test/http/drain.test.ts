@@ -52,7 +52,7 @@ describe("a node that drains", () => {
   test("stops by itself after DRAIN_SECONDS", async () => {
     await startDraining("1");
     await gone();
-    expect(server.logs()).toMatch(/serving for another 1 s, then stopping/);
+    await settle(() => /serving for another 1 s, then stopping/.test(server.logs()));
   });
 });
 

@@ -82,7 +82,7 @@ test("operator and metrics tokens that are too short open nothing, and guesses a
   const env = { ...UNLIMITED, PUBLIC_FAILURES_PER_MINUTE: String(LIMIT) };
   const server = await startServer({ env: { ...env, OPERATOR_TOKEN: short, METRICS_TOKEN: metrics } });
   try {
-    expect(server.logs()).toMatch(/OPERATOR_TOKEN has fewer than 32 characters/);
+    await settle(() => /OPERATOR_TOKEN has fewer than 32 characters/.test(server.logs()));
     const get = async (path: string, token: string) =>
       (await fetch(`${server.root}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
     for (const [path, token] of [

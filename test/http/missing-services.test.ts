@@ -60,7 +60,7 @@ const mongo = await startMongo();
       body: { checks: { services: "ok", other_services: "no node runs schedules, search" } },
     });
     expect(await missing()).toBe("2");
-    expect(gateway.logs()).toContain("no node runs these services");
+    await settle(() => gateway.logs().includes("no node runs these services"));
     const unavailable = (service: string) => ({
       status: 503,
       body: {

@@ -1,15 +1,21 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { agentToken, api } from "../support/http.ts";
 import { ofKits } from "../support/kits.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { act, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type StreamMessage } from "../support/stream.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
 
-const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({
+  env: {
+    ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" },
+    ...{ DEVICE_CLAIMS_PER_HOUR: "3", TRUST_PROXY: "loopback" },
+  },
+});
 const world = await makeWorld(server, "restarts");
 
 /** What a test does as the last before the server is gone, and what must be true when it is back. */
@@ -153,6 +159,43 @@ const ENDED = Object.entries<() => Promise<Case>>({
       check: async () => {
         await over;
         expect(await poll(agent)).toMatchObject([{ attempt_count: 1 }]);
+      },
+    };
+  },
+  "tries at codes of devices have a budget per address": async () => {
+    const stranger = api(server);
+    const user_code = "BBBB-BBBB";
+    const client_info = { name: "editor", version: "2.1", host: "laptop" };
+    const claim = (headers = {}) => stranger.post("/device-codes:claim", { user_code, client_info }, headers);
+    const look = () => stranger.get(`/device-codes/${user_code}`);
+    return {
+      last: async () => expect([(await claim()).status, (await look()).status]).toEqual([404, 404]),
+      check: async () => {
+        expect((await claim()).status).toBe(404);
+        const refused = refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 });
+        for (const answer of [await claim(), await look()]) expect(answer).toMatchObject(refused);
+        expect((await claim({ "x-forwarded-for": "203.0.113.9" })).status).toBe(404);
+      },
+    };
+  },
+  "a login that was ended stays so, and when a key was used is kept": async () => {
+    const { id } = ok(await world.admin.post("/agents", { name: "keyed", delivery_mode: "poll" }));
+    const { key } = ok(await world.admin.post(`/agents/${id}/keys`, { scopes: ["send"] }));
+    const login = async () => api(server, await signIn(server, world.credentials, world.slug));
+    const [ended, other] = [await login(), await login()];
+    const usedAt = async () => ok(await world.admin.get(`/agents/${id}/keys`)).keys[0].last_used_at;
+    let before: string | null;
+    return {
+      last: async () => {
+        await agentToken(server, key);
+        before = await usedAt();
+        expect((await ended.post("/auth/logout")).status).toBe(204);
+      },
+      check: async () => {
+        expect((await ended.get("/auth/me")).status).toBe(401);
+        expect((await other.get("/auth/me")).status).toBe(200);
+        expect(before).not.toBeNull();
+        expect(await usedAt()).toBe(before);
       },
     };
   },

@@ -176,7 +176,7 @@ test("the keys of an installation cannot be dropped before nothing needs them", 
       expect(await operator.post("/rotation/finish", {})).toMatchObject(refusal(409, "conflict"));
     return in_use.length === 0 && Object.keys(left).length === 0;
   });
-  expect(server.logs()).toContain("they can be removed");
+  await settle(() => server.logs().includes("they can be removed"));
   const finished = ok(await operator.post("/rotation/finish", {}));
   expect(finished.secret_key).toMatchObject({ fallbacks: [], in_use: [] });
   expect(await keysOnFile()).toEqual([fresh]);

@@ -107,7 +107,7 @@ test(
     const authorization = `Bearer ${signIn.body.access_token}`;
     const download = (format: string) =>
       fetch(`${server.url}/outputs/${saved.body.id}/export?format=${format}`, { headers: { authorization } });
-    expect(server.logs()).toContain("sensorium-export is not installed");
+    await settle(() => server.logs().includes("sensorium-export is not installed"));
     for (const format of ["pdf", "docx"]) {
       const refused = await download(format);
       expect([refused.status, await refused.text()]).toEqual([
