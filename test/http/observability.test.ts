@@ -31,10 +31,12 @@ interface LogLine {
   trace_id?: string;
 }
 
+/** The last may have come in part. */
 function linesOf(server: TestServer): LogLine[] {
   return server
     .logs()
     .split("\n")
+    .slice(0, -1)
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line));
 }

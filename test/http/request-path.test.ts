@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
+import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -42,7 +43,7 @@ test("GET /channels runs code of few files", async () => {
   await using server = await startAlone({ env: { NODE_OPTIONS: "--inspect=127.0.0.1:0" } });
   const { agent } = server.credentials;
   const caller = api(server, agent.api_key);
-  const [, url = ""] = /Debugger listening on (ws:\S+)/.exec(server.logs()) ?? [];
+  const [, url = ""] = await settle(() => /Debugger listening on (ws:\S+)/.exec(server.logs()));
   using debug = await debuggerAt(url);
   const list = async () => ok(await caller.get("/channels"));
   for (let i = 0; i < 50; i++) await list();
