@@ -55,6 +55,28 @@ const mapKeys = (values: object, name: (key: string) => string) =>
 const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data: { total: 12 } });
 
 (here ? describe : describe.skip)("connectors", () => {
+  // First: only some warnings of a kind are logged in a minute.
+  test("shows errors, and recovers by itself", async () => {
+    const wrong = rabbit.url.replace(/:[^:@]+@/, ":wr0ng@");
+    const refused = await register({ queue: "any", url: wrong });
+    const missing = await register({ queue: "comes-later", source: "later" });
+    const reasons = [
+      [refused.id, /ACCESS.REFUSED/],
+      [missing.id, /no queue 'comes-later'/],
+    ] as const;
+    for (const [id, reason] of reasons) {
+      await inState(id, "retrying");
+      expect((await read(id)).last_error).toMatch(reason);
+      const logged = new RegExp(`"connectors: not consuming".*${id}|${id}.*"connectors: not consuming"`);
+      await settle(() => logged.test(server.logs()));
+    }
+    const agent = await receiver("com.later.*");
+    await sendTo(rabbit, "comes-later", [{ body: order(1) }]);
+    await inState(missing.id, "consuming");
+    expect(await receive(agent, 1)).toHaveLength(1);
+    for (const { id } of [refused, missing]) ok(await admin.del(`/ingest/connectors/${id}`));
+  });
+
   test("are 50 at most in a tenant", async () => {
     const full = await makeWorld(server, "full");
     const paused = {
@@ -278,27 +300,6 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     ok(await admin.patch(path, { paused: false }));
     expect((await receive(agent, 1))[0].payload.id).toBe(`${id}:1`);
     ok(await admin.del(path));
-  });
-
-  test("shows errors, and recovers by itself", async () => {
-    const wrong = rabbit.url.replace(/:[^:@]+@/, ":wr0ng@");
-    const refused = await register({ queue: "any", url: wrong });
-    const missing = await register({ queue: "comes-later", source: "later" });
-    const reasons = [
-      [refused.id, /ACCESS.REFUSED/],
-      [missing.id, /no queue 'comes-later'/],
-    ] as const;
-    for (const [id, reason] of reasons) {
-      await inState(id, "retrying");
-      expect((await read(id)).last_error).toMatch(reason);
-      const logged = new RegExp(`"connectors: not consuming".*${id}|${id}.*"connectors: not consuming"`);
-      await settle(() => logged.test(server.logs()));
-    }
-    const agent = await receiver("com.later.*");
-    await sendTo(rabbit, "comes-later", [{ body: order(1) }]);
-    await inState(missing.id, "consuming");
-    expect(await receive(agent, 1)).toHaveLength(1);
-    for (const { id } of [refused, missing]) ok(await admin.del(`/ingest/connectors/${id}`));
   });
 
   test.each([
