@@ -33,7 +33,7 @@ interface Push extends Omit<Post, "content"> {
 }
 
 /**
- * - `answered`: any HTTP status, whatever became of the body; `retry_after_seconds` if the endpoint asked for a delay, `note`
+ * - `answered`: any HTTP status, even without a whole body; `retry_after_seconds` if the endpoint asked for a delay, `note`
  * if it redirects.
  * - `unreachable`: refused, no route, unknown name, no answer to the look-up or to the connection; nothing was sent.
  * - `failed`: any other failure: timeout, connection reset, no TLS, an address that is not allowed.

@@ -18,7 +18,7 @@ interface Options {
   windowMs: number;
   /** The longest wait of a request. Default 25. */
   patienceMs?: number;
-  /** Called once when Redis is lost, and once with null when it is back for good. */
+  /** Called once when Redis is lost, and once with null when it is back to stay. */
   report(lost: string | null): void;
   /** How long it must be back for that. Default 30,000. */
   steadyMs?: number;

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-/** What a request may take; one that takes more ends the thread. */
+/** Limits of a request; one that takes more ends the thread. */
 export interface ThreadLimits {
   /** Of processor time. */
   cpuSeconds?: number;

@@ -30,7 +30,7 @@ export function account(ctx: Pick<Call, "locals">, details: Record<string, unkno
   ctx.locals.audit = details;
 }
 
-/** What the audit log records of an action (`ActionSchema.audit`). */
+/** The parts of an action in the audit log (`ActionSchema.audit`). */
 interface Audited {
   by: "operator" | "tenant";
   /** Names of the placeholders of its path and of the fields of its body. */

@@ -20,7 +20,7 @@ const projects: Middleware = {
   },
 };
 
-/** What wraps the actions of operations, the innermost first. Each reads its property of the action's schema. */
+/** Wrappers of the actions of operations, the innermost first. Each reads its property of the action's schema. */
 export const operationMiddlewares: Middleware[] = [audit, liveChanges, projects];
 
 /** Returns the properties of an operation's action that the middlewares read. */

@@ -55,7 +55,7 @@ export function observePeers(broker: ServiceBroker): Middleware {
       observeGauge("bulkhead_running", () => busy(({ running }) => running));
       observeGauge("bulkhead_waiting", () => busy(({ waiting }) => waiting));
       observeValue("bulkhead_limit", () => concurrency);
-      // What the bulkhead reports when Moleculer's metrics are on.
+      // The bulkhead's reports when Moleculer's metrics are on.
       inside.metrics.set = (name, value, { action = "" } = {}) => {
         if (name === RUNNING) callsOf(action).running = value;
         else if (name === WAITING) callsOf(action).waiting = value;

@@ -1,4 +1,4 @@
-// Modules of prom-client that have no types of their own: see process.ts.
+// Modules of prom-client without types: see process.ts.
 declare module "prom-client/lib/counter.js" {
   import { Counter } from "prom-client";
 

@@ -2,7 +2,7 @@
 const counts = new Map<string, number>();
 /** Grows when writes of others may have gone unnoticed. */
 let missed = 0;
-/** Whether all others tell of their writes. */
+/** Whether all others report their writes. */
 let isComplete = true;
 const listeners = new Set<(collection: string) => void>();
 
@@ -22,7 +22,7 @@ export function noteAnyWrites(): void {
   missed++;
 }
 
-/** Sets whether all other processes on the record tell of their writes: one of an earlier version does not. */
+/** Sets whether all other processes on the record report their writes: one of an earlier version does not. */
 export function setComplete(complete: boolean): void {
   isComplete = complete;
 }

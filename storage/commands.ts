@@ -215,7 +215,7 @@ export function ownerOf<T extends TenantDocument>(owned: { tenant_id: string }):
 /** Is called with the blobs that rows of a tenant no longer reference. */
 export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
 
-/** What a collection needs besides its rows. */
+/** Needs of a collection besides its rows. */
 export interface CollectionOptions {
   /** Counts inserted bytes; without it nothing is counted. */
   growth?: Growth | undefined;

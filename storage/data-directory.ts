@@ -12,7 +12,7 @@ export const BESIDES = ["secret.key", CREDENTIALS];
 /** Prefix of the folder that the directory is filled from; an interrupted restore or salvage leaves it behind. */
 const STAGE = ".restore-";
 
-/** Databases next to the record: they hold nothing of their own. */
+/** Databases next to the record, with derived data only. */
 const REBUILT = ["search.db", "lock.db"];
 
 /** How to get data back; ends a sentence about its loss. */
@@ -82,7 +82,7 @@ export async function fillDirectory<T>(dataDir: string, fill: (stage: string) =>
   } finally {
     // A refused archive may still be writing its last file.
     await rm(stage, { recursive: true, maxRetries: 10 });
-    // Remove a directory that was created in vain, unless it has content.
+    // Remove a directory that was created but not filled.
     if (isNew) await rmdir(dataDir).catch(() => {});
   }
 }

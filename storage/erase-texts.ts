@@ -13,7 +13,7 @@ interface Given {
 }
 
 /**
- * Deletes, or counts, the rows of which a text, which is JSON, has a field `subject` with this value or mentions one of these
+ * Deletes, or counts, the rows with a JSON text that has a field `subject` with this value or mentions one of these
  * ids. Reads all of the tenant's, within the bytes of a page: they are few, and an index would cost every write.
  */
 export async function eraseTexts<T extends TenantDocument>(

@@ -4,7 +4,7 @@ import { type DocumentOf, t, tenantSchema } from "./model.ts";
 
 const WINDOW_SECONDS = 3600;
 
-/** What a key has taken within an hour of its first. */
+/** Amount a key has taken within an hour of its first. */
 export interface HourlyBudgetDoc extends DocumentOf<ReturnType<typeof hourlyBudgets>> {}
 
 export const hourlyBudgets = () => tenantSchema({ taken: t.number(), ends_at: t.date() });

@@ -81,7 +81,7 @@ export type Move =
   /** Why its rows stay: they are derived from others, or belong to the installation. */
   | { none: string };
 
-/** What is known of a collection without the type of its documents. */
+/** The model of a collection without the type of its documents. */
 export interface AnyModel {
   name: string;
   schema: { obj: object };
@@ -103,7 +103,7 @@ export interface Model<T> extends AnyModel {
   anew?(row: T, now: Date): Partial<T>;
   /** Returns what a row has for what follows from its texts, once some are replaced by an erasure. */
   erased?(row: T, now: Date): Partial<T>;
-  /** A long string that is written once: the embedded store keeps it in a table of its own, so that no update copies it. */
+  /** A long string that is written once: the embedded store keeps it in a separate table, so that no update copies it. */
   outOfLine?: keyof T & string;
   /** Instead: the embedded store keeps all fields in columns, not in a JSON text. For rows that each event writes. */
   packed?: true;
@@ -263,7 +263,7 @@ export function sealedFields(schema: { obj: object }): SealedField[] {
 /** A path of a schema, through parts and lists too, with what is declared of it. */
 export interface DeclaredField {
   path: string;
-  /** What mongoose takes it for. */
+  /** Its type for mongoose. */
   type: unknown;
   sealed?: Omit<SealedField, "path">;
   /** It holds content: all its texts, or those under these names. */

@@ -13,7 +13,7 @@ const ATTEMPTS = 5;
 /** Rows are searched no longer at once. */
 const SLICE_MS = 10;
 
-/** What is erased: the texts of an agent, and those that name a person or mention one of these ids. */
+/** Texts to erase: those of an agent, and those that name a person or mention one of these ids. */
 export interface Erased {
   tenant_id: string;
   agent_id?: string | undefined;

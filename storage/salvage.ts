@@ -14,7 +14,7 @@ import {
 } from "./data-directory.ts";
 import { type AnyModel, packedFields } from "./model.ts";
 
-/** What can be read of a data directory. */
+/** The readable content of a data directory. */
 export interface Report extends Condition {
   blobs: { read: number; lost: number };
 }

@@ -298,7 +298,7 @@ function whole(name: string, value: string, or = ""): number {
   throw new AdminError(`--${name} is ${value}: expected a whole number${or}.`);
 }
 
-/** @returns null for the word that stands for none of its own */
+/** @returns null for the word that stands for none */
 function wholeOr(none: string, typed: Typed, name: string): number | null {
   const value = option(typed, name);
   return value === none ? null : whole(name, value, `, or "${none}"`);

@@ -22,7 +22,7 @@ interface Options {
   url: string;
   model: string;
   apiKey: string | null;
-  /** What the model expects before a query, and before a text: `query: ` and `passage: ` for e5. */
+  /** Prefixes that the model expects for a query, and for a text: `query: ` and `passage: ` for e5. */
   queryPrefix?: string | null;
   textPrefix?: string | null;
   /** Components to ask for; null: the model's own number. */

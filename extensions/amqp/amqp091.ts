@@ -177,7 +177,7 @@ function offsetOf({ properties }: ConsumeMessage): number {
   return Number(properties.headers?.["x-stream-offset"]);
 }
 
-/** Returns why the broker refuses a request, null if it does not. Uses a channel of its own, which a refusal closes. */
+/** Returns why the broker refuses a request, null if it does not. Uses a separate channel, which a refusal closes. */
 async function findRefusal(
   connection: ChannelModel,
   request: (channel: Channel) => Promise<unknown>,

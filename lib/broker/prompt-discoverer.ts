@@ -27,7 +27,7 @@ export class PromptDiscoverer extends Discoverers.Local {
     this.heartbeatTimer = setInterval(() => this.beat(), BEAT_MS).unref();
     this.#checkedAt = performance.now();
     this.#checking = setInterval(() => this.checkRemoteNodes(), CHECK_MS).unref();
-    // What this node missed while it was not connected, it has given up already (connectors/nats.ts).
+    // This node has already given up what it missed while it was not connected (connectors/nats.ts).
     this.#beats.clear();
   }
 

@@ -45,7 +45,7 @@ interface Options {
 
 /**
  * Compiles a check for keys that are not in a schema, at any depth. Objects without `properties` or with
- * `additionalProperties` allow any key. What was read can be written: see `Options`.
+ * `additionalProperties` allow any key. Read values can be written: see `Options`.
  */
 export function compileKeyCheck(
   schema: object,

@@ -24,7 +24,7 @@ export const FilterExpression = Type.String({
   examples: ["data.issue.number > 10"],
 });
 
-/** What an answer adds to a subscription that is likely to match nothing. */
+/** Warnings of an answer about a subscription that is likely to match nothing. */
 export const SubscriptionWarnings = Type.Optional(
   Type.Array(Type.String(), {
     description:

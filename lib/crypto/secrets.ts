@@ -181,7 +181,7 @@ export function signingPlace(owner: string): string {
 /** An unusable key, or a stored secret that this node's keys do not open. */
 export class SecretError extends Error {}
 
-/** What to do about a missing key. */
+/** Advice about a missing key. */
 export const RESTORE_KEY = "Add it to SECRET_KEY_FALLBACKS, or restore secret.key in DATA_DIR from a backup.";
 
 function unopened(place: string, key_id = "another one"): SecretError {

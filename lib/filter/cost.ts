@@ -109,7 +109,7 @@ const payAffix = (text: unknown, affix: unknown): void => charge(Math.min(length
 
 const paySearch = (text: unknown, sought: unknown): void => charge((length(text) * length(sought)) / 32);
 
-/** Pays with the values of an operation, of which there are up to three. */
+/** Pays with the values of an operation, up to three. */
 type Price = (first: unknown, second: unknown, third: unknown) => void;
 
 const payComparison: Price = (left, right) => {
@@ -142,7 +142,7 @@ export const OPERATOR_PRICES = new Map<string, Price>([
   ["[]", (_collection, index) => requireScalar(index)],
 ]);
 
-/** @throws TypeError for a list or map, of which cel-js would make a text */
+/** @throws TypeError for a list or map, which cel-js would turn into text */
 export function requireScalar(value: unknown): void {
   if (isContainer(value)) throw new TypeError("a list or map cannot be a condition, an index or a key");
 }

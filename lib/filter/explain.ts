@@ -43,7 +43,7 @@ function hintOnFunction({ message }: FilterError): string | undefined {
 
 const NOT = "write `!` for not";
 
-/** What stands at the error, and how CEL writes it. */
+/** The text at the error, and how CEL writes it. */
 const SYNTAX: readonly [RegExp, string][] = [
   [/^and\b/i, "write `&&` for and"],
   [/^or\b/i, "write `||` for or"],

@@ -1,4 +1,4 @@
-/** What filters of metadata compare. */
+/** Values that filters of metadata compare. */
 export type MetadataValue = string | number | boolean;
 
 /** Bounds of numbers, or of times in milliseconds. */

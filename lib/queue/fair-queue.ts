@@ -72,7 +72,7 @@ interface Waiter {
   tenant: Tenant;
   caller: Caller;
   cost: number;
-  /** What it counts for among the waiting units. */
+  /** Its count among the waiting units. */
   queued: number;
   order: number;
   since: number;

@@ -12,13 +12,13 @@ const DEAR_MS = 5;
 const BYTES_PER_MS = 50_000;
 /** Calls of a kind that run at once before it is known what they cost. */
 const MOST_UNKNOWN = 4;
-/** What is known of a kind falls by this share with every cheap call. */
+/** The known cost of a kind falls by this share with every cheap call. */
 const FORGOTTEN = 1 / 20;
 const MOST_KINDS = 10_000;
 
 /** The calls of one operation by one tenant. */
 interface Kind {
-  /** What the dearest of the latest calls cost; null until one has ended. */
+  /** Cost of the dearest of the latest calls; null until one has ended. */
   ms: number | null;
   running: number;
 }
@@ -33,12 +33,12 @@ interface Work {
   bytes: number;
   /** Give back the memory of what was read. */
   held: Release[];
-  /** What goes on in its context afterwards is no part of it. */
+  /** Later work in its context is no part of it. */
   isOver: boolean;
 }
 
 /**
- * The door of a node for dear work. What a call costs is measured where it passes: bytes and time at reads of the
+ * The door of a node for dear work. The cost of a call is measured where it passes: bytes and time at reads of the
  * record, time at long work on the main thread. Each further step of a dear call, and of calls of its kind for a while,
  * waits here for its turn, so that those of other tenants run in between. Steps of cheap calls pass.
  */
@@ -50,7 +50,7 @@ export const turns = new FairQueue({
 
 /**
  * A node's memory for what callers send and get: bodies, rows that calls have read, events that are being written, and
- * answers on their way. What is short is not counted. Nobody may wait for it while holding some.
+ * answers on their way. Short ones are not counted. Nobody may wait for it while holding some.
  */
 export const memory = new FairQueue({
   ...{ capacity: 8 * ALLOWANCE, perTenant: "half", perCaller: 2 * ALLOWANCE },
@@ -156,7 +156,7 @@ async function stepOf<R>({ share, order }: Work, step: () => Promise<R>, how?: W
   try {
     return await step();
   } finally {
-    // What follows in this tick of the event loop is part of the step.
+    // Later work in this tick of the event loop is part of the step.
     setImmediate(release);
   }
 }

@@ -1,4 +1,4 @@
-/** Letters of formulas in a style of their own, and signs that show nothing. */
+/** Styled letters of formulas, and signs that show nothing. */
 const STYLED = /[\u{1d400}-\u{1d7ff}]/gu;
 const INVISIBLE = /[\u2061-\u2064]/g;
 const ROOTS: Record<string, string> = { "": "√", 2: "√", 3: "∛", 4: "∜" };

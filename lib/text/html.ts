@@ -6,7 +6,7 @@ import { isMath, MathReader } from "./mathml.ts";
 const tags = (names: string) => new Set(names.split(" "));
 /** Elements whose content browsers do not show as text. */
 const UNSEEN = tags("script style noscript template svg object iframe select datalist rp canvas audio video");
-/** What those of them that show something are. */
+/** Kinds of those of them that show something. */
 const LOST: Record<string, string> = {
   ...{ svg: "picture", canvas: "picture", object: "embedded object", iframe: "frame" },
   ...{ audio: "sound", video: "video" },

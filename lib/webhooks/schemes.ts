@@ -88,7 +88,7 @@ export function hmacScheme(name: string, spec: Hmac): Scheme {
   };
 }
 
-/** A sender of your own. */
+/** Your own sender. */
 export const SERVICE = hmacScheme("service", {
   header: "X-Service-Signature",
   prefix: "sha256=",
@@ -137,7 +137,7 @@ const KEY_MIN_BYTES = 16;
 
 /**
  * Returns the key in a secret of Standard Webhooks, base64 with or without `whsec_`; null for a shorter or malformed one,
- * of which a decoder would make a key that can be guessed.
+ * from which a decoder would make a key that can be guessed.
  */
 export function standardKey(secret: string): Buffer | null {
   const text = secret.replace(/^whsec_/, "");

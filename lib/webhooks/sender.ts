@@ -23,7 +23,7 @@ export interface Verification {
 }
 
 /**
- * What proves the address. `echo`: the text itself, which anybody gets at any address; with a `token` only who knows the
+ * Proof of the address. `echo`: the text itself, which anybody gets at any address; with a `token` only who knows the
  * secret. `sign`: an answer made with the secret; null for a secret that it might disclose.
  */
 export type Challenge = { echo: string; token?: string } | { sign(secret: string): object | null };

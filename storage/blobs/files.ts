@@ -87,7 +87,7 @@ export class FileBlobs implements Blobs {
     for (const [hash, at] of free) {
       if (used.has(hash)) continue;
       const path = this.#path(tenant_id, hash);
-      // Whoever put it again meanwhile releases it.
+      // If it was put again meanwhile, its new owner releases it.
       const isFree = async () => !this.#isKept(path) && (await touchedAt(path)) === at;
       if (await this.#withLock(path, async () => (await isFree()) && this.#remove(tenant_id, path)))
         released++;

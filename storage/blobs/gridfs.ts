@@ -92,7 +92,7 @@ export class GridFsBlobs implements Blobs {
     const used = new Set(await this.inUse(tenant_id, [...new Set(free.map(({ hash }) => hash as string))]));
     let released = 0;
     for (const row of free.filter(({ hash }) => !used.has(hash as string))) {
-      // Whoever put it again meanwhile releases it.
+      // If it was put again meanwhile, its new owner releases it.
       const same = { _id: row._id, hash: row.hash, puts: row.puts ?? null };
       // It can no longer be found; a sweep removes the remains of a crash.
       if (!(await this.#rows.update(tenant_id, same as Where<BlobDoc>, { $set: { hash: null } }))) continue;
