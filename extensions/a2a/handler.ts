@@ -39,14 +39,14 @@ import {
   type Versioned,
 } from "./tasks/task.ts";
 
-/** What the parts of a message are. */
+/** The expected parts of a message. */
 export const PARTS = "expected one or more, each with one of text, data, url and raw.";
 const PAGE = 50;
 const MAX_PAGE = 100;
 
 type Updates = AsyncGenerator<StreamResponse, void, undefined>;
 
-/** What a request waits for after its first answer. */
+/** The rest of a request after its first answer. */
 export interface Rest extends Known {
   isLast: (state: TaskState) => boolean;
   historyLength: number | undefined;

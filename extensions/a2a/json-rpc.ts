@@ -31,7 +31,7 @@ interface To {
   log: Runtime["log"];
 }
 
-/** What is left of a request once it was carried out. */
+/** The rest of a request once it was carried out. */
 interface Begun {
   /** The id of the request. */
   id: string | number | null;
@@ -98,7 +98,7 @@ function requireObjects(request: unknown): void {
   throw new RequestMalformedError(`message.parts: ${PARTS}`);
 }
 
-/** What follows is not the library's: it would format each update for each follower. */
+/** Later updates bypass the library: it would format each for each follower. */
 async function awaitFirst(results: AsyncGenerator<object, void, undefined>): Promise<object> {
   const { value } = await results.next();
   await results.return();

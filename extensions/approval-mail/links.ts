@@ -75,7 +75,7 @@ export class Links {
     const doc = await rows.findOne(tenant_id, open);
     const choice = doc && parseAsked(doc).choices[Number(position)];
     if (!doc || !choice) throw invalid();
-    // Who has left, or is not assigned any more, answers nothing.
+    // People who left, or are not assigned any more, answer nothing.
     const [people, tenant] = await Promise.all([
       peopleOf(ctx, tenant_id, doc.assigned),
       findTenant(ctx, tenant_id),

@@ -37,7 +37,7 @@ export class Mail implements ApprovalChannel {
     for (const person of people.filter(({ id }) => !told.includes(id))) {
       await broker.call("outputs.take_mail", { tenant_id });
       await sendMail({ url, from }, this.#mailFor(row, { person, tenant }, origin, from)).catch((err) => {
-        // Who cannot be reached gets no further e-mail; another failure is retried.
+        // An unreachable person gets no further e-mail; another failure is retried.
         if (!isFault(err) || err.type !== "business_rule_violation") throw err;
       });
       await tell(person.id);

@@ -104,7 +104,7 @@ export function toFields(given: SearchEntry): EntryFields {
     expires_at: entry.expires_at ?? NEVER,
     valid_from: validity.from,
     valid_until: validity.until ?? NEVER,
-    // What somebody said counts.
+    // A given end takes precedence.
     succeeded_at: validity.until === null ? (validity.succeeded ?? NEVER) : NEVER,
     replaced_at: validity.replaced ?? NEVER,
     thread: threadKey(entry),

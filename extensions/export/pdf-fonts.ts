@@ -153,7 +153,7 @@ function emphasis(font: string, wanted: FontName, { bold, italic }: Omit<Run, "t
 
 /**
  * Thrown if a format cannot hold a text; the message gives the reason, in words that follow "As pdf this text ". Its name
- * identifies it, because the package of the exports has a class of its own.
+ * identifies it, because the package of the exports has another class.
  */
 class Unrenderable extends Error {
   override name = "Unrenderable";

@@ -2,7 +2,7 @@ import type { Extension } from "../../services/extensions.ts";
 import * as contract from "./state.contract.ts";
 import { StateModel } from "./state.model.ts";
 
-/** What programs around agents, such as LangGraph's checkpointer, must find again exactly, under keys. */
+/** Values that programs around agents, such as LangGraph's checkpointer, must find again exactly, under keys. */
 export const extension: Extension = {
   about: "Keeps the checkpoints of LangGraph and the sessions of OpenAI Agents.",
   contracts: [contract],

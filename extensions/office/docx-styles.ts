@@ -1,7 +1,7 @@
 import { defined } from "../../lib/defined.ts";
 import { isOn, readAttribute, readXml } from "./office.ts";
 
-/** What a paragraph's or run's style says about its text. */
+/** Effects of a paragraph's or run's style on its text. */
 export interface Style {
   /** Level of a heading, from 1. */
   level?: number;

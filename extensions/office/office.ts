@@ -47,7 +47,7 @@ export interface OfficeFile {
   readEmbedded(bytes: Uint8Array, part: string): Promise<string>;
 }
 
-/** Kinds of parts that are read, or show no text of their own: styles, settings, and what other parts show. */
+/** Kinds of parts that are read, or show no text themselves: styles, settings, and what other parts show. */
 const KNOWN = new Set(
   (
     "officeDocument styles stylesWithEffects numbering settings webSettings fontTable font theme themeOverride image hyperlink " +

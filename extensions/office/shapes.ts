@@ -5,7 +5,7 @@ import { Alternatives, isOn, type OfficeFile, readAttribute, readRelations, read
 import { Formula } from "./omml.ts";
 import { symbolText } from "./symbols.ts";
 
-/** Elements that are one object of a drawing, with a description of its own. */
+/** Elements that are one object of a drawing, each with a description. */
 const OBJECTS = new Set(["sp", "pic", "graphicFrame", "cxnSp", "grpSp"]);
 const MEDIA = new Set(["videoFile", "audioFile", "wavAudioFile", "quickTimeFile"]);
 /** Kinds of losses by the element that shows what is not read. */

@@ -7,7 +7,7 @@ import { isOn, listedParts, noteUnread, type OfficeFile, readXml } from "./offic
 import { readShapes } from "./shapes.ts";
 import { readControls } from "./vml.ts";
 
-/** What a sheet needs of its workbook. */
+/** The workbook, as its sheets need it. */
 interface Workbook {
   strings: string[];
   formats: CellFormats;

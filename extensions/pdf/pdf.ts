@@ -238,7 +238,7 @@ function filledIn({ subtype, fieldType, fieldValue, options = [], ...field }: Fi
 const DIVIDED = /(\p{L}+)([-\u2010\u00ad])[ \t]*\n[ \t]*(\p{L}[\p{L}\p{M}]*|\p{N}+)/gu;
 /** After a hyphen at the end of a line, these mean that it stands for the rest of a compound: "load- and". */
 const CONJUNCTIONS = new Set("and or to und oder bis en of et ou y o e ed och og eller".split(" "));
-/** Shorter parts are hardly words of their own. */
+/** Shorter parts are hardly whole words. */
 const SHORTEST_PART = 4;
 
 /**

@@ -5,7 +5,7 @@ type Reason = NonNullable<Agent["delivery"]>["state"] | "unseen";
 /** An agent that needs attention, or several for the same reason. */
 export interface InNeed {
   agents: Agent[];
-  /** What they have in common, after "12 agents"; null for an agent alone. */
+  /** The text after "12 agents"; null for an agent alone. */
   summary: string | null;
 }
 

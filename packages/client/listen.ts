@@ -21,7 +21,7 @@ import { aborted, after, escapeControls, pause } from "./support.ts";
 
 const MAX_REASON = 500;
 const MAX_LOG = 16_384;
-/** Of what secrets are looked for in, before it is cut. */
+/** Length of a text that is searched for secrets, before it is cut. */
 const MAX_READ = 64_000;
 const MAX_STREAM = 1000;
 const REOPEN_MS = 100;

@@ -61,7 +61,7 @@ export class Settling {
     return this.#waiting[0]?.ids.length ?? 0;
   }
 
-  /** Lets another request acknowledge. If it fails, they are sent by one of their own. */
+  /** Lets another request acknowledge. If it fails, they are sent by a separate one. */
   async along<T>(request: (delivery_ids: string[]) => Promise<T>): Promise<T> {
     const batch = this.#waiting.shift();
     this.resume();

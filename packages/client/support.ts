@@ -42,7 +42,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What moves a terminal's cursor, changes its state or writes its clipboard, and what reverses the text around it. */
+/** Controls that move a terminal's cursor, change its state or write its clipboard, or reverse the text around them. */
 const CONTROLS = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Returns a text that does nothing to a terminal, its controls escaped as in JSON: JSON stays the same. */

@@ -105,7 +105,7 @@ export class A2aTasks {
       if (canceled) return null;
       return { task: { ...task, status: { state: "TASK_STATE_CANCELED", timestamp: at.toISOString() } } };
     });
-    // Also when it is repeated: the first request may have been cut off before this.
+    // Also when it is repeated: the first request can have ended before this.
     await announceTask(this.#broker, row, "service.a2a.canceled", "canceled");
     if (canceled) requireOpen(row);
     return versioned(row);

@@ -14,7 +14,7 @@ type OfConfig = OfTask & { config_id: string };
 const MOST_OF_TASK = 10;
 const MOST_URL = 2048;
 const MOST_SECRET = 4096;
-/** What a header of HTTP can carry. */
+/** Texts that an HTTP header can carry. */
 const HEADER = /^[\x20-\x7e]*$/;
 const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
 

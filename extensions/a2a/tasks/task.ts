@@ -53,7 +53,7 @@ export function withMessage(task: TaskJson, message: MessageJson, at: Date): Tas
   return { ...task, history, status: { state: "TASK_STATE_SUBMITTED", timestamp: at.toISOString() } };
 }
 
-/** What an agent reports of a task. */
+/** An agent's report of a task. */
 export interface Progress {
   state: AgentTaskState;
   message?: string;
@@ -118,7 +118,7 @@ export interface PushConfigJson extends PushSecrets {
   url: string;
 }
 
-/** What a webhook authenticates notifications by. */
+/** Secrets that authenticate notifications to a webhook. */
 export interface PushSecrets {
   token?: string;
   authentication?: { scheme: string; credentials?: string };

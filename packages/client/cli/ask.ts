@@ -5,7 +5,7 @@ import type { Context } from "./command.ts";
 import { UsageError } from "./usage.ts";
 
 interface How {
-  /** What is typed is not shown. */
+  /** Does not show the typed text. */
   hidden?: boolean;
 }
 

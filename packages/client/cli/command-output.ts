@@ -7,11 +7,11 @@ import { UsageError } from "./usage.ts";
 /** Limit of a command's standard output that is saved. */
 const MAX_MB = 32;
 const MAX_BYTES = MAX_MB * 1_048_576;
-/** What the service makes slugs of: a name is found again by its slug. */
+/** Names that are their own slugs: the service finds a name again by its slug. */
 const NAME = /^[\p{Ll}\p{Lo}\p{M}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{M}\p{N}]+)*$/u;
 const LONGEST_NAME = 80;
 
-/** What a command writes to its standard output. */
+/** The standard output of a command. */
 export class Collected {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
@@ -30,7 +30,7 @@ export class Collected {
   }
 }
 
-/** What a command has worked on. */
+/** The work of a command. */
 interface Work {
   event: CloudEvent;
   delivery: DeliveryEvent;

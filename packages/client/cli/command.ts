@@ -6,7 +6,7 @@ import type { Settings } from "./settings.ts";
 import type { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
 
-/** Who makes the calls of a command: an agent with its key, or a person who signed in. */
+/** The caller of a command's operations: an agent with its key, or a person who signed in. */
 export type Identity = "agent" | "person";
 
 /** A command of the command line. Help, reference, completion and suggestions derive from it. */
@@ -17,7 +17,7 @@ export interface Command {
   options?: Record<string, Option>;
   /** Calls worth showing, without the program's name. */
   examples?: string[];
-  /** Who may call it: the only one, or the preferred one first. Default: `["agent", "person"]`. */
+  /** Allowed callers: the only one, or the preferred one first. Default: `["agent", "person"]`. */
   as?: readonly Identity[];
   /** Needs no identity. */
   open?: true;
@@ -46,7 +46,7 @@ export interface Context {
   settings: Settings;
   client: Client;
   connection: Connection;
-  /** What it runs in. */
+  /** Its environment. */
   host: Host;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;

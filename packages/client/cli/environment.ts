@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
 import type { Readable, Writable } from "node:stream";
 
-/** What the command line runs in. */
+/** The environment of the command line. */
 export interface Io {
   env: Readonly<NodeJS.ProcessEnv>;
   /** Default: the process's own. */

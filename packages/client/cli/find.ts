@@ -3,7 +3,7 @@ import { actionsOf, COMMANDS, groups, singular } from "./commands.ts";
 import { COMMON } from "./help.ts";
 import { didYouMean } from "./nearest.ts";
 
-/** What a command line asks for. */
+/** The meaning of a command line. */
 export type Found =
   | { kind: "command"; name: string; command: Command; rest: string[] }
   | { kind: "group"; group: string }
@@ -14,7 +14,7 @@ const HELP = ["--help", "-h"];
 /** Actions that answer to another name too. */
 const ALSO: Record<string, string> = { get: "show", view: "show", ls: "list" };
 
-/** Finds the command among words and common options, which may come in any order. */
+/** Finds the command among words and common options, in any order. */
 export function find(args: string[]): Found {
   const [before, first, after] = split(args);
   if (first === undefined) {

@@ -31,7 +31,7 @@ export async function firstObject(input: Readable): Promise<string> {
       if (object !== undefined) return object;
     }
   } catch {
-    // What has come so far is judged by its reader.
+    // The reader judges the input so far.
   } finally {
     clearTimeout(silent);
     // An open input would keep the process.

@@ -17,7 +17,7 @@ export function signalTree(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * A process that outlives this one, however it dies, and then ends the commands that it was told of: without their
+ * A process that outlives this one, however it dies, and then ends the commands that it was given: without their
  * supervisor their events are given to another.
  */
 export class Reaper {
@@ -41,7 +41,7 @@ export class Reaper {
   }
 }
 
-/** What the process itself does: its input ends with the process that started it. */
+/** Runs in the process itself: its input ends with the process that started it. */
 async function reap(): Promise<void> {
   const pids = new Set<number>();
   for await (const line of createInterface({ input: process.stdin })) {

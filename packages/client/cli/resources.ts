@@ -19,7 +19,7 @@ interface Field {
   read?: (context: Context, option: string) => unknown;
 }
 
-/** What is created, listed, shown and deleted by its operations, as the contracts have them. */
+/** A resource with its operations to create, list, show and delete it, as the contracts have them. */
 interface Resource {
   /** The domain of the client. */
   service: string;

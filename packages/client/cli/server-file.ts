@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseOrigin } from "../access.ts";
 
-/** What a server keeps for its owner in `DATA_DIR/credentials.json`. */
+/** A server's file for its owner, `DATA_DIR/credentials.json`. */
 export interface ServerFile {
   base_url: string;
   tenant_slug?: string;

@@ -7,13 +7,13 @@ import { Failure, UsageError } from "./usage.ts";
 export interface Settings {
   /** The profile's name, whether it exists or not. */
   name: string;
-  /** What applies: of the saved profile only what is for this address. */
+  /** Applied: of the saved profile only the part for this address. */
   profile: Profile;
   /** Descriptions of where the address and the key come from. */
   from: { url: string; key: string };
   /** Where a key was looked for, and what was there. */
   looked: string[];
-  /** What a person should know before the first call: the folder decides, or sources disagree. */
+  /** Notes for a person before the first call: the folder decides, or sources disagree. */
   notes: string[];
 }
 

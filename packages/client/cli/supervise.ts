@@ -9,7 +9,7 @@ import { Failure } from "./usage.ts";
 
 /** A command that failed with an event. Its message is the reason of the rejection. */
 export class CommandFailure extends Error {
-  /** What to show: the command's own lines have been shown. */
+  /** The text to show: the command's lines have been shown. */
   readonly shown: Failure;
 
   constructor(reason: string, shown: string) {
@@ -46,7 +46,7 @@ export class TryLater extends Error {
 
 /** The exit code EX_DATAERR of sysexits.h: the event itself is wrong, and no retry can handle it. */
 const HOPELESS = 65;
-/** In characters. What shows and keeps lines has a budget. */
+/** In characters: showing and keeping lines has a budget. */
 const LONGEST_LINE = 1_048_576;
 /** Between this program's end and that of a command by the same signal, sent to both: it may hear of it later. */
 const SAME_MOMENT_MS = 300;

@@ -152,7 +152,7 @@ function readCodes(context: Context): number[] {
   );
 }
 
-/** What a command needs to settle its delivery itself, or to tell a retry from the first attempt. */
+/** Variables for a command to settle its delivery itself, or to tell a retry from the first attempt. */
 function environmentFor({ id, type }: CloudEvent, delivery: DeliveryEvent): Record<string, string> {
   return {
     SENSORIUM_EVENT_ID: id,

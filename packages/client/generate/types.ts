@@ -9,7 +9,7 @@ import { OPERATIONS } from "../generated/operations.ts";
 import type { Operation } from "../operation.ts";
 import { isJson, type JsonSchema } from "./json.ts";
 
-/** What is read of an operation in the document. */
+/** The read fields of an operation in the document. */
 interface Described {
   summary: string;
   description?: string;
@@ -25,7 +25,7 @@ export interface Document {
   components: { schemas: Record<string, JsonSchema> };
 }
 
-/** What JSON Schema cannot say: formats that become types of TypeScript. */
+/** Formats for types of TypeScript that JSON Schema lacks. */
 const UNDEFINED: JsonSchema = { type: "string", format: "undefined" };
 const BLOB: JsonSchema = { type: "string", format: "binary" };
 const NO_FIELDS: JsonSchema = { type: "string", format: "no fields" };
@@ -71,7 +71,7 @@ function mergeParams({ parameters = [], requestBody }: Described, { whole }: Ope
   if (whole)
     return { type: "object", properties: { ...properties, [whole]: body }, required: [...required, whole] };
   return {
-    // What webhooks send has any form.
+    // Webhooks send bodies of any form.
     ...(body.properties ? body : { additionalProperties: true }),
     type: "object",
     properties: { ...properties, ...body.properties },

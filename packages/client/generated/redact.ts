@@ -17,11 +17,11 @@ const quoted = (group: number) => `(?:[\\s\\S]{0,2000}?(?<!\\\\)\\${group}|[^\\r
 const GONE = "[redacted]";
 
 /**
- * What looks like a secret, what replaces it, and the flags. Written for JavaScript and Python: packages/python has a
+ * Patterns of secrets, their replacements, and the flags. Written for JavaScript and Python: packages/python has a
  * generated copy.
  */
 export const SECRETS: readonly (readonly [pattern: string, replacement: string, flags: "g" | "gi"])[] = [
-  // Private keys, also those of which the beginning was cut off.
+  // Private keys, also without their beginning.
   [
     /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----|$)/
       .source,
@@ -37,7 +37,7 @@ export const SECRETS: readonly (readonly [pattern: string, replacement: string, 
     "g",
   ],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/.source, GONE, "g"],
-  // What proves who calls, by any scheme; then without a scheme.
+  // Proof of who calls, by any scheme; then without a scheme.
   [`\\b(${SCHEME}[ \\t]{1,9})${FIELD}(?:[ \\t]{0,9},[ \\t]{0,9}${FIELD}){0,30}`, `$1${GONE}`, "gi"],
   [`(\\bauthorization${IS}\\[?\\s{0,9}${QUOTE}?${SCHEME}[ \\t]{1,9})[\\w.~+/=-]+`, `$1${GONE}`, "gi"],
   [
@@ -58,7 +58,7 @@ export const SECRETS: readonly (readonly [pattern: string, replacement: string, 
     "gi",
   ],
   [`(\\bcookie2?[ \\t]{0,3}:[ \\t]{0,3})(?!\\[|${QUOTE})(?=\\S)[^\\r\\n"'\`\\\\]+`, `$1${GONE}`, "gi"],
-  // Who calls, in an address: a password, or all.
+  // The caller in an address: a password, or all.
   [/(\b[a-z][a-z\d+.-]{0,20}:(?:\\?\/){2}[^\s:@/"'\\]{0,300}:)[^\s@/"'\\]+@/.source, `$1${GONE}@`, "gi"],
   [/(\b[a-z][a-z\d+.-]{0,20}:(?:\\?\/){2})[^\s:@/"'\\?#]{1,300}@/.source, `$1${GONE}@`, "gi"],
   // NAME=value and "name": "value" with a name that says so, also in JSON within JSON, and <name>value</name>.

@@ -22,7 +22,7 @@ export type SqlUpdate = {
 /** How many documents match a filter, and how many of them the update changed. */
 export type Updated = { matched: number; modified: number };
 
-/** What an operator on one path adds to the statement. */
+/** Additions of an operator on one path to the statement. */
 type Change = {
   /** Arguments of `json_set`. */
   sets?: Fragment[];

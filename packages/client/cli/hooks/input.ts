@@ -18,7 +18,7 @@ export interface HookInput {
   isCompacted: boolean;
   /** The file with the conversation. */
   transcript?: string;
-  /** What the event itself says. */
+  /** Texts of the event itself. */
   prompt?: string;
   answer?: string;
 }

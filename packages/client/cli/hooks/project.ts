@@ -9,7 +9,7 @@ import { Failure } from "../usage.ts";
 const GIT_WITHIN_MS = 1000;
 /** Proposes the project of the service that a folder belongs to: `{"project": "KEY"}`. A person decides. */
 const CONFIG_FILE = ".sensorium.json";
-/** What the service allows, and safe to paste into a shell. */
+/** Allowed by the service, and safe to paste into a shell. */
 const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export interface Project {

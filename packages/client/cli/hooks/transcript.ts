@@ -3,7 +3,7 @@ import { LINE_END } from "../../lines.ts";
 import { Failure } from "../usage.ts";
 import { type Call, fieldsIn, parsed, toEntry } from "./records.ts";
 
-/** What a transcript says without a model, oldest first. */
+/** A transcript, read without a model, oldest first. */
 export interface Session {
   requests: string[];
   /** The last message of the assistant. */
@@ -49,7 +49,7 @@ function sessionIn(content: string): Session {
   return session;
 }
 
-/** Returns the last bytes of a file; nothing of one that is not there: a session without messages. */
+/** Returns the last bytes of a file; nothing if it does not exist: a session without messages. */
 async function readEnd(
   file: string | undefined,
   most: number,
@@ -82,7 +82,7 @@ function* recordsIn(content: string) {
   }
 }
 
-/** What tools add to a request: `<system-reminder>…</system-reminder>`. Elements of HTML have no hyphen in their name. */
+/** Additions of tools to a request: `<system-reminder>…</system-reminder>`. Elements of HTML have no hyphen in their name. */
 const ADDED = /<([a-z]+(?:[-_][a-z]+)+)\b[^>]*>[\s\S]*?<\/\1>/g;
 
 /** Returns a request as the person wrote it. */

@@ -8,7 +8,7 @@ import { isRunning } from "./unsaved.ts";
 /** A file for each delivery that was pushed into a session: by it the session's hooks tell the bridge of the turn. */
 const folderOf = ({ profilesFile }: Host) => join(dirname(profilesFile), "turns");
 const LOOK_MS = 500;
-/** How Claude Code quotes a message of a channel, whose first field is the id. What its sender wrote comes later. */
+/** How Claude Code quotes a message of a channel, whose first field is the id. The sender's text comes later. */
 const QUOTED = /^<channel source="[^"]*" delivery_id="([\w-]+)"/;
 
 interface Pushed {
@@ -64,7 +64,7 @@ export async function noteTaken(host: Host, { prompt = "", promptId, sessionId }
   if (pushed) await writeJson(file, { pid: pushed.pid, session: sessionId, prompt: promptId });
 }
 
-/** Notes that a turn ended without an error. What an earlier one took and did not end so is not handled. */
+/** Notes that a turn ended without an error. Events of an earlier turn that did not end so are not handled. */
 export async function noteEnded(host: Host, { promptId, sessionId }: HookInput): Promise<void> {
   for (const [file, pushed] of await all(host)) {
     const { session, prompt, handled } = pushed;

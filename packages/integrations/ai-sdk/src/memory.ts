@@ -2,7 +2,7 @@ import type { LanguageModelMiddleware } from "ai";
 import type { Client, MemoriesCreateParams, MemoriesSearchParams } from "sensorium";
 import { cut, fenced } from "./fence.ts";
 
-/** What the middleware recalls and saves. */
+/** How the middleware recalls and saves. */
 export interface MemoryOptions {
   /** How it searches: `limit` (default 5), `min_score`, `tags`, `namespace` … */
   recall?: Omit<MemoriesSearchParams, "query">;

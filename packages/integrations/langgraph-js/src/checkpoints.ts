@@ -21,7 +21,7 @@ interface Saved {
   from: Record<string, string>;
 }
 
-/** What is read of an entry. */
+/** The contents of an entry. */
 export interface Loaded {
   checkpoint: Checkpoint;
   metadata: CheckpointMetadata & Record<string, unknown>;
@@ -73,7 +73,7 @@ export class Checkpoints {
   async load(place: Place, entry: StateEntry, others = new Map<string, Saved>()): Promise<Loaded> {
     const saved = await read<Saved>(this.#client, entry);
     this.#remember(place, saved);
-    // Who reads backwards does not come back to it.
+    // Reading backwards does not return to it.
     others.delete(place.id);
     const values = Object.entries(saved.values);
     for (const [channel, id] of Object.entries(saved.from)) {

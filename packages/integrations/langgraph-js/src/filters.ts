@@ -35,7 +35,7 @@ type Ranges = Partial<Record<"gt" | "gte" | "lt" | "lte", number>>;
 /** The service's filter of metadata. */
 export type MetadataFilter = Record<string, Value | ({ in?: Value[] } & Ranges)>;
 
-/** What the service takes of a filter: keys, texts, and how many. */
+/** Limits of the service's filter: keys, texts, and how many. */
 const KEY = /^[^.$\p{Cc}]{1,64}$/u;
 const MOST_TEXT = 200;
 const MOST_KEYS = 10;

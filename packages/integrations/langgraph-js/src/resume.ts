@@ -48,7 +48,7 @@ export function resumeOnEvents({
       graph.invoke(input, { ...threadConfig(threadId, eventId), signal });
     let thread = await readThread(graph, saver, threadId);
     if (thread.state === "unfinished") {
-      // A node failed, or the process ended: finish that run first. What its other nodes did is not repeated.
+      // A node failed, or the process ended: finish that run first. The work of its other nodes is not repeated.
       await run(null, thread.taken.has(event.id) ? event.id : [...thread.taken][0]);
       thread = await readThread(graph, saver, threadId);
     }

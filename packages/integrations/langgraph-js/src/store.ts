@@ -70,7 +70,7 @@ export class SensoriumStore extends BaseStore {
 
   async #ranked({ namespacePrefix, query = "", filter, offset = 0, limit = 10 }: SearchOperation) {
     const metadata = metadataFilter(filter);
-    // What conditions that the service does not know leave out is not known before.
+    // Conditions that the service does not know leave out an unknown number.
     const most = filter ? MOST_FOUND : Math.min(MOST_FOUND, offset + limit);
     const where = within(namespacePrefix);
     const { results } = await this.#client.memories.search({

@@ -1,4 +1,4 @@
-/** What a thread has done, as its checkpoints tell. */
+/** The progress of a thread, by its checkpoints. */
 import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
 import { type CheckpointTuple, ERROR, INTERRUPT, RESUME } from "@langchain/langgraph-checkpoint";
 import type { ResumableGraph } from "./resume.ts";
@@ -46,7 +46,7 @@ async function inspect({ config, tasks }: StateSnapshot, saver: SensoriumSaver):
     for (const id of subgraph?.taken ?? (failed ? takenIn(failed) : [])) thread.taken.add(id);
     const waits = channels.includes(INTERRUPT) && (subgraph?.state ?? "waiting") === "waiting";
     if (waits) thread.interrupts.push(...(subgraph?.interrupts ?? task.interrupts));
-    // LangGraph keeps the error of a task that waits again after a retry: then it is run once more, up to its interrupt.
+    // LangGraph keeps the error of a task that waits again after a retry: then it is run again, up to its interrupt.
     if (!waits || channels.includes(ERROR)) unfinished++;
   }
   if (thread.interrupts.length > 0 && unfinished === 0) thread.state = "waiting";

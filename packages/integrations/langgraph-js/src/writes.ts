@@ -1,4 +1,4 @@
-/** What the tasks of a checkpoint wrote before the next one. */
+/** Writes of a checkpoint's tasks before the next one. */
 import {
   type CheckpointPendingWrite,
   compareWritesSortKeys,
@@ -55,7 +55,7 @@ export class Writes {
     ]);
   }
 
-  /** Adds the writes that are not there: another process may run the same task. */
+  /** Adds the missing writes: another process may run the same task. */
   async #add(entry: { namespace: string; key: string; metadata: object }, writes: Written): Promise<void> {
     let [if_version, all] = [0, writes];
     while (!(await unless("conflict", this.#client.state.put({ ...putting(entry, all), if_version })))) {

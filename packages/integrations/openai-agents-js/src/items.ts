@@ -1,4 +1,4 @@
-/** Items as JSON. Bytes, which an item may have for an image or a file, become base64 under a name of their own. */
+/** Items as JSON. Bytes, which an item may have for an image or a file, become base64 under a separate name. */
 import type { AgentInputItem } from "@openai/agents-core";
 
 const BYTES = "$sensorium.bytes";

@@ -21,7 +21,7 @@ const DIGITS = 12;
 const LATEST = 20;
 
 /**
- * A conversation in the state of the agent whose client it has, for `run(agent, input, { session })`. What one call adds is
+ * A conversation in the state of the agent whose client it has, for `run(agent, input, { session })`. Each call adds
  * one entry, under the next number: processes that use the same session lose no item and agree on the order.
  */
 export class SensoriumSession implements Session {

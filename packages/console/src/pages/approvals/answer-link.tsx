@@ -16,7 +16,7 @@ interface Link {
   deadline_at: string;
 }
 
-/** Operations of the extension approval-mail, which a client may have been generated without. */
+/** Operations of the extension approval-mail, which a generated client may lack. */
 const links = api.approvals as unknown as {
   openLink(params: { token: string }): Promise<Link>;
   answerLink(params: { token: string; text?: string }): Promise<unknown>;

@@ -17,7 +17,7 @@ const BEYOND = { share: 0.06, least: 3_600_000 };
 /** Steps of the slider. */
 const STEPS = 400;
 
-/** What a memory said over time, with the versions before and after it. */
+/** A memory's texts over time, with the versions before and after it. */
 export function Versions({ memory }: { memory: Memory }) {
   const loaded = useRead(api.memories.history, { id: memory.id }, "memory");
   return <Load of={loaded}>{({ versions }) => <Staircase id={memory.id} versions={versions} />}</Load>;
