@@ -114,7 +114,7 @@ const PYTHON = { python: "projects.test.ts", console: "projects.test.ts" };
 /** The test that runs a page's blocks of each language, or why none can. */
 const RUN_BY: Record<string, Record<string, string>> = {
   "README.md": {
-    ...{ sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
+    ...{ sh: "examples.test.ts", json: "mcp-guide.test.ts", ts: "examples.test.ts" },
     python: "projects.test.ts",
   },
   "packages/client/README.md": { ts: "client-package.test.ts" },
