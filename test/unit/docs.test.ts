@@ -35,6 +35,9 @@ test("the upgrade notes name each format, and what is refused until all nodes kn
 });
 
 describe("what the documents name is there", () => {
+  // Any extension may be gone.
+  const isOfGoneExtension = (file: string) =>
+    /^extensions\/[^/]+\//.test(file) && !existsSync(join(ROOT, file.split("/", 2).join("/")));
   const links = named(/\]\((?!https?:)([^)\s]+)\)/g);
 
   test("links", () => {
@@ -42,6 +45,7 @@ describe("what the documents name is there", () => {
     const broken = links.filter(({ page, what }) => {
       const [path = "", anchor] = what.split("#");
       const target = path ? join(dirname(page), path) : page;
+      if (isOfGoneExtension(target)) return false;
       return !existsSync(join(ROOT, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
     });
     expect(shown(broken)).toEqual([]);
@@ -65,11 +69,8 @@ describe("what the documents name is there", () => {
     // A file that readers create in the checkout, they also remove.
     const isReaders = ({ page, what }: { page: string; what: string }) =>
       /^cd \.\.\/|^rm /m.test(read(page)) && new RegExp(`^(rm|node) ${what}$`, "m").test(read(page));
-    // Any extension may be gone.
-    const isOfExtension = (what: string) =>
-      /^extensions\/[^/]+\//.test(what) && !existsSync(join(ROOT, what.split("/", 2).join("/")));
     const lost = codes
-      .filter(({ what }) => !isOfExtension(what))
+      .filter(({ what }) => !isOfGoneExtension(what))
       .filter(({ page, what }) =>
         what.includes("/") ? !existsSync(join(ROOT, what)) : !names.has(what) && !isReaders({ page, what }),
       );
