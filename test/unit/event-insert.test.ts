@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { MongoBulkWriteError } from "mongodb";
-import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import type { EventDoc, Publication } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { EventInserter, type Inserted } from "../../services/sense/events/insert.ts";
+import { RecentEvents } from "../../services/sense/events/recent-events.ts";
 import type { Store } from "../../storage/connection.ts";
 import { ownBroker } from "../support/own-store.ts";
 

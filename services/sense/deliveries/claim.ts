@@ -13,12 +13,11 @@ import {
   UNLEASED,
   upToBytes,
 } from "./deliveries.model.ts";
-import type { DeliveryDeps } from "./deps.ts";
+import type { DeliveryDeps, Loaded } from "./deps.ts";
 import { enrich } from "./enrich.ts";
 import type { Lease } from "./lease.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
 import type { ReadyDeliveries } from "./ready.ts";
-import type { Loaded } from "./recent-events.ts";
 import { AcknowledgementCounts } from "./stats.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */

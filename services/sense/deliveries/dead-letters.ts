@@ -22,8 +22,7 @@ import {
 import { causeOf, deadFields, keptReason, NOT_DEAD } from "./dead-letter-state.ts";
 import { DeadLetter, type listDeadLetters } from "./dead-letters.contract.ts";
 import { type DeliveryDoc, type Origin, ofEvent, timelinePush, upToBytes } from "./deliveries.model.ts";
-import type { DeliveryDeps } from "./deps.ts";
-import type { Loaded } from "./recent-events.ts";
+import type { DeliveryDeps, Loaded } from "./deps.ts";
 
 interface DeadLettersDeps extends DeliveryDeps {
   announcements: Pick<Loop, "nudge">;

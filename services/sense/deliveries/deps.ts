@@ -14,3 +14,13 @@ export interface OfAgent {
   tenant_id: string;
   agent_id: string;
 }
+
+/** The data of an event that a delivery needs. */
+export interface Loaded {
+  event_id: string;
+  /** JSON text of the whole CloudEvent. */
+  envelope: string;
+  accepted_at: Date;
+  /** Trace context of the publishing request, if the event has none. */
+  traceparent?: string;
+}

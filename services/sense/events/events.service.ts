@@ -8,7 +8,6 @@ import { observeValue } from "../../../observability/metrics.ts";
 import type { RoutingRaised } from "../../identity/tenants/routing-change.ts";
 import { recentOf } from "../../platform/usage/tally.ts";
 import { action, idempotent, internal, type Runtime, unchecked } from "../../runtime.ts";
-import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/explain.ts";
 import type { HistoryParams } from "../interests/match-agent.ts";
 import { Arrivals, type OfTenant } from "./arrivals.ts";
@@ -21,6 +20,7 @@ import { FanOut } from "./fan-out.ts";
 import { fanOutHorizon, oldestDueSeconds } from "./fan-out-sweep.ts";
 import { findEvents, listEvents, loadEvents } from "./list.ts";
 import { type Emission, Publisher, type PublishParams } from "./publish.ts";
+import { RecentEvents } from "./recent-events.ts";
 import { Retention } from "./retention.ts";
 import { WaitingEvents } from "./waiting.ts";
 

@@ -4,8 +4,8 @@ import { audienceIn } from "../../../lib/cloudevents/audience.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { EventHeader } from "../deliveries/dead-letter-find.ts";
+import type { Loaded } from "../deliveries/deps.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
-import { type Loaded, type RecentEvents, toLoaded } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/explain.ts";
 import type { HistoryParams, PastEvent } from "../interests/match-agent.ts";
 import type { EventDeps } from "./deps.ts";
@@ -15,6 +15,7 @@ import { WITHOUT_SERVICE } from "./list.ts";
 import { countDeliveries, outcomeOf } from "./outcome.ts";
 import { fanoutKey, positionFrom } from "./position.ts";
 import { buildTimeline, eventState, present } from "./present.ts";
+import { type RecentEvents, toLoaded } from "./recent-events.ts";
 import { maySee } from "./visibility.ts";
 
 interface EventsDeps extends EventDeps {

@@ -7,13 +7,13 @@ import { isDuplicateKey, refusedRows } from "../../../storage/write-errors.ts";
 import type { RoutingRaised } from "../../identity/tenants/routing-change.ts";
 import { noteChange } from "../../platform/usage/tally.ts";
 import type { NewDelivery, Prepared } from "../deliveries/enqueue.ts";
-import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Match, Matches } from "../interests/receiver.ts";
 import { type Matchable, matchEvents, toDeliveries } from "./deliver.ts";
 import type { EventDeps } from "./deps.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { listKey } from "./position.ts";
+import type { RecentEvents } from "./recent-events.ts";
 
 /** The outcome for a row: durable, duplicate key, or its own error. */
 export type Inserted = "inserted" | "duplicate" | Error;

@@ -15,7 +15,6 @@ import { parseTraceparent } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { RoutingRaised } from "../../identity/tenants/routing-change.ts";
 import { noteChange, tally } from "../../platform/usage/tally.ts";
-import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { checkClientEvent, requireSize } from "./client-event.ts";
 import type { EventDeps } from "./deps.ts";
@@ -24,6 +23,7 @@ import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
+import type { RecentEvents } from "./recent-events.ts";
 import { delay } from "./waiting.ts";
 
 /** One event or a batch, as the gateway reads the body. */

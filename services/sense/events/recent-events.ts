@@ -1,12 +1,4 @@
-/** The data of an event that a delivery needs. */
-export interface Loaded {
-  event_id: string;
-  /** JSON text of the whole CloudEvent. */
-  envelope: string;
-  accepted_at: Date;
-  /** Trace context of the publishing request, if the event has none. */
-  traceparent?: string;
-}
+import type { Loaded } from "../deliveries/deps.ts";
 
 /** The kept part of a row; the rest would take most of the memory. */
 type Kept = Omit<Loaded, "event_id" | "traceparent"> & {
