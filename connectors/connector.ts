@@ -60,9 +60,6 @@ export interface Connector {
   close(): Promise<void>;
 }
 
-/** Loads what connects to brokers of a kind with the first connector: the protocols' libraries are large. */
-export type Connectors = Record<string, () => Promise<new (source: BrokerSource) => Connector>>;
-
 /** Some brokers exceed a limit that is renewed while messages are on their way, but not by this factor. */
 const MOST_OVER = 2;
 

@@ -1,4 +1,3 @@
-import type { Connectors } from "../connectors/connector.ts";
 import type { OtherEmbedders } from "../connectors/embedders/make.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { OtherIndexes } from "../storage/search/local-index.ts";
@@ -16,8 +15,6 @@ export interface Hooks {
   documentReaders?: DocumentReaders;
   /** Computes the vectors of texts, where `EMBEDDER` names it. */
   embedders?: OtherEmbedders;
-  /** Connects to brokers, by the kinds of connectors. */
-  connectors?: Connectors;
   /** Opens the search index, where `SEARCH` names it. */
   searchIndexes?: OtherIndexes;
   /** Orders the best results of a search. */

@@ -39,7 +39,7 @@ const SUITES: Suite[] = [
   },
   { name: "http", files: /^(test|extensions\/[^/]+\/test)\/http\//, budgetSeconds: 3000 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 2400 },
-  { name: "brokers", files: /^(test|extensions\/[^/]+\/test)\/brokers\//, budgetSeconds: 360 },
+  { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
   { name: "guides", files: /^test\/guides\//, budgetSeconds: 420 },
   { name: "integrations", files: /^(packages\/integrations\/|test\/integrations\.)/, budgetSeconds: 240 },
   { name: "python", files: /^test\/python\//, budgetSeconds: 600 },

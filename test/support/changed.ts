@@ -10,6 +10,7 @@ const BELONGS: [folder: RegExp, tests: (match: RegExpExecArray) => RegExp][] = [
     ([, domain = ""]) => new RegExp(`^test/http/(${nounsOf(domain).join("|")})[.-]`),
   ],
   [/^storage\//, () => /^test\/store\./],
+  [/^connectors\/amqp/, () => /^test\/brokers\//],
   [/^packages\/client\/cli\//, () => /^test\/http\/cli|^packages\/client\//],
   [/^packages\/client\//, () => /^test\/http\/client|^packages\/client\//],
   [/^packages\/console\//, () => /^test\/browser\/|^packages\/console\//],

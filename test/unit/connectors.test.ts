@@ -1,13 +1,7 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import {
-  type BrokerMessage,
-  type Connector,
-  type Connectors,
-  plainHeaders,
-  Subscription,
-} from "../../connectors/connector.ts";
+import { type BrokerMessage, type Connector, plainHeaders } from "../../connectors/connector.ts";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { mediaTypeOf } from "../../lib/http/media-type.ts";
 import { SealedRows } from "../../services/identity/rotation/secret-keys.ts";
@@ -80,24 +74,6 @@ describe("what several nodes say of a connector", () => {
   });
 });
 
-/** A connection that no message comes through. */
-class IdleConnector extends Subscription implements Connector {
-  #socket: Socket | undefined;
-
-  async open(): Promise<void> {
-    this.#socket = connect(Number(new URL(this.source.url).port), "127.0.0.1");
-    this.#socket.on("error", () => {}).once("close", () => this.end("the connection is lost"));
-  }
-
-  async depth(): Promise<null> {
-    return null;
-  }
-
-  async close(): Promise<void> {
-    this.#socket?.destroy();
-  }
-}
-
 describe("a runner", () => {
   let temporary: TemporaryStore;
   let silent: Server;
@@ -128,12 +104,12 @@ describe("a runner", () => {
   });
 
   /** Runs the connector, whose broker accepts connections and says nothing. */
-  async function running(connectors: Connectors = { amqp091: async () => IdleConnector }): Promise<Runner> {
+  async function running(): Promise<Runner> {
     const { store } = temporary;
-    const rows = store.collection(ConnectorModel);
+    const connectors = store.collection(ConnectorModel);
     await store.ready();
     const url = `amqp://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    await rows.insert({ ...doc, sealed_url: secrets.seal(url, sealedAt("con_1")) } as ConnectorDoc);
+    await connectors.insert({ ...doc, sealed_url: secrets.seal(url, sealedAt("con_1")) } as ConnectorDoc);
     const runtime = {
       store,
       // It is replaced while the connector runs.
@@ -141,7 +117,6 @@ describe("a runner", () => {
         return secrets;
       },
       config: { CONNECTOR_ALLOW_PRIVATE: true, EVENT_MAX_BYTES: 1e6, MONGO_URL: null, NATS_URL: null },
-      hooks: { connectors },
       usage: { require() {} },
       modes: { requireWrites() {} },
       resolver: { resolve: resolveHost },
@@ -155,16 +130,6 @@ describe("a runner", () => {
     await runner.look();
     return runner;
   }
-
-  test("fails a connector of a kind that no extension brings, with the reason", async () => {
-    const runner = await running({});
-    const row = await settle(async () => {
-      const [found] = await temporary.store.collection(ConnectorNodeModel).find("tn_1", {});
-      return found?.state === "failed" && found;
-    });
-    expect(row.last_error).toBe("no extension of this node speaks amqp091");
-    await runner.stopAll();
-  });
 
   test("waits at a second stop for the first one's end", async () => {
     const runner = await running();

@@ -3,7 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import type { BrokerSource, Connector } from "../../../connectors/connector.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { ConnectorState } from "./connectors.contract.ts";
+import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
 import { type ConnectorDoc, ConnectorModel, ConnectorNodeModel, sealedAt } from "./connectors.model.ts";
 import { FRESH_MS } from "./connectors.ts";
 import { Consumer } from "./consumer.ts";
@@ -11,6 +11,12 @@ import { Intake } from "./intake.ts";
 import { Reporter, type ReporterDeps } from "./reporter.ts";
 
 type ConnectorClass = new (source: BrokerSource) => Connector;
+
+// Loaded with the first connector of its kind: most nodes have none, and the protocols' libraries are large.
+const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
+  amqp091: async () => (await import("../../../connectors/amqp091.ts")).Amqp091Connector,
+  amqp10: async () => (await import("../../../connectors/amqp10.ts")).Amqp10Connector,
+};
 
 interface Running {
   doc: ConnectorDoc;
@@ -79,13 +85,13 @@ export class Runner {
 
   async #start(doc: ConnectorDoc): Promise<void> {
     const { nodes, broker, store } = this.#deps;
-    const { config, hooks, secrets, usage, modes } = this.#runtime;
+    const { config, secrets, usage, modes } = this.#runtime;
     // A connector that is still stopping will remove this node's row.
     await this.#leaving.get(doc._id);
     // Rows of nodes that crashed.
     const before = new Date(store.now() - FRESH_MS);
     await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } });
-    const kind = await hooks.connectors?.[doc.kind]?.();
+    const kind = await KINDS[doc.kind]();
     if (this.#stopped) return;
     let intake: Intake;
     // Read once: the secret key that has sealed it may be replaced while it runs.
@@ -93,7 +99,6 @@ export class Runner {
     const consumer = new Consumer(
       {
         connect: (after) => {
-          if (!kind) throw new Error(`no extension of this node speaks ${doc.kind}`);
           intake ??= new Intake(broker, doc, config.EVENT_MAX_BYTES);
           url ??= secrets.open(doc.sealed_url, sealedAt(doc._id));
           return this.#connector(kind, doc, url, after);

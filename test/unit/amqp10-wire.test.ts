@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import rhea from "rhea";
-import { readMessage } from "../../amqp10-wire.ts";
+import { readMessage } from "../../connectors/amqp10-wire.ts";
 
 const bodyOf = (body: unknown) => readMessage(rhea.message.encode({ body })).body.toString();
 

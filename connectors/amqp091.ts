@@ -15,7 +15,7 @@ import {
   settledWithin,
   textOrNull,
   typedHeaders,
-} from "../../connectors/connector.ts";
+} from "./connector.ts";
 
 /** How long a stream may take to send its last known message again. */
 const KNOWN_MS = 5000;

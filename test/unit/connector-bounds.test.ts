@@ -3,11 +3,11 @@ import { createRequire } from "node:module";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import rhea, { type Sender } from "rhea";
-import { type BrokerMessage, type Connector, HEAD_BYTES } from "../../../../connectors/connector.ts";
-import { resolveHost } from "../../../../test/support/dns.ts";
-import { settle } from "../../../../test/support/settle.ts";
-import { Amqp10Connector } from "../../amqp10.ts";
-import { Amqp091Connector } from "../../amqp091.ts";
+import { Amqp10Connector } from "../../connectors/amqp10.ts";
+import { Amqp091Connector } from "../../connectors/amqp091.ts";
+import { type BrokerMessage, type Connector, HEAD_BYTES } from "../../connectors/connector.ts";
+import { resolveHost } from "../support/dns.ts";
+import { settle } from "../support/settle.ts";
 
 /** Brokers, and those who send through them, may be anybody's: what they send must not take all the memory there is. */
 
@@ -104,7 +104,7 @@ describe("AMQP 1.0", () => {
   });
 
   // The frame module is not exported.
-  const frames = createRequire(import.meta.url)("../../../../node_modules/rhea/lib/frames.js");
+  const frames = createRequire(import.meta.url)("../../node_modules/rhea/lib/frames.js");
   test.each<[string, (sender: Sender) => void]>([
     ["a session", ({ connection }) => connection.create_session().open()],
     ["a link", ({ session }) => session.open_sender("another")],
@@ -139,8 +139,8 @@ interface Asked {
 describe("AMQP 0-9-1", () => {
   // The frame definitions are not exported.
   const require = createRequire(import.meta.url);
-  const defs = require("../../../../node_modules/amqplib/lib/defs.js");
-  const { parseFrame, decodeFrame, makeBodyFrame } = require("../../../../node_modules/amqplib/lib/frame.js");
+  const defs = require("../../node_modules/amqplib/lib/defs.js");
+  const { parseFrame, decodeFrame, makeBodyFrame } = require("../../node_modules/amqplib/lib/frame.js");
 
   /** A broker that does `send` when its queue is consumed. */
   function broker(send: (socket: Socket) => void): Server {

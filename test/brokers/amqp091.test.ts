@@ -1,8 +1,7 @@
 /** @needs rabbitmq */
-
-import { connectorSuite } from "../../../../test/suites/connector.ts";
-import { sendTo, startRabbit } from "../../../../test/support/rabbitmq.ts";
-import { Amqp091Connector } from "../../amqp091.ts";
+import { Amqp091Connector } from "../../connectors/amqp091.ts";
+import { connectorSuite } from "../suites/connector.ts";
+import { sendTo, startRabbit } from "../support/rabbitmq.ts";
 
 connectorSuite(await startRabbit(), {
   name: "amqp091",

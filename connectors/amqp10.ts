@@ -1,7 +1,16 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from "rhea";
-import { hostOf } from "../../connectors/address-guard.ts";
+import { readCredentials } from "../lib/http/address-credentials.ts";
+import { hostOf } from "./address-guard.ts";
+import {
+  FRAME_BYTES,
+  onLongFrame,
+  onTransferred,
+  readMessage,
+  refuseUnasked,
+  type Transferred,
+} from "./amqp10-wire.ts";
 import {
   type BrokerMessage,
   CLOSE_MS,
@@ -16,16 +25,7 @@ import {
   settledWithin,
   textOrNull,
   typedHeaders,
-} from "../../connectors/connector.ts";
-import { readCredentials } from "../../lib/http/address-credentials.ts";
-import {
-  FRAME_BYTES,
-  onLongFrame,
-  onTransferred,
-  readMessage,
-  refuseUnasked,
-  type Transferred,
-} from "./amqp10-wire.ts";
+} from "./connector.ts";
 
 /** RabbitMQ's addresses of existing queues. It consumes others from queues that it creates and that do not last. */
 const RABBIT_QUEUE = /^\/(?:amq\/queue|queues)\//;

@@ -1,9 +1,9 @@
 /** @needs rabbitmq */
 import rhea from "rhea";
-import { connectorSuite } from "../../../../test/suites/connector.ts";
-import { queueAddress, sendOverAmqp10 } from "../../../../test/support/amqp10.ts";
-import { startRabbit } from "../../../../test/support/rabbitmq.ts";
-import { Amqp10Connector } from "../../amqp10.ts";
+import { Amqp10Connector } from "../../connectors/amqp10.ts";
+import { connectorSuite } from "../suites/connector.ts";
+import { queueAddress, sendOverAmqp10 } from "../support/amqp10.ts";
+import { startRabbit } from "../support/rabbitmq.ts";
 
 connectorSuite(await startRabbit(), {
   name: "amqp10",
