@@ -66,7 +66,7 @@ export const SETTINGS = {
   ),
   SEARCH: text(
     "local",
-    "Search index. `local`: one on every node that runs `search`. `atlas`: one for all nodes, in the Atlas Search of `MONGO_URL` (extensions/atlas).",
+    "Search index. `local`: one on every node that runs `search`. `atlas`: one for all nodes, in the Atlas Search of `MONGO_URL` (docs/atlas.md).",
     { oneOf: ["local", "atlas"] },
   ) as Setting<string>,
   NATS_URL: servers(

@@ -1,6 +1,5 @@
 import type { OtherEmbedders } from "../connectors/embedders/make.ts";
 import type { Tracing } from "../observability/tracing.ts";
-import type { OtherIndexes } from "../storage/search/local-index.ts";
 import type { DocumentConverter } from "./remember/documents/converter.ts";
 import type { DocumentReaders } from "./remember/documents/parsers/page.ts";
 import type { Reranking } from "./remember/search/find.ts";
@@ -15,8 +14,6 @@ export interface Hooks {
   documentReaders?: DocumentReaders;
   /** Computes the vectors of texts, where `EMBEDDER` names it. */
   embedders?: OtherEmbedders;
-  /** Opens the search index, where `SEARCH` names it. */
-  searchIndexes?: OtherIndexes;
   /** Orders the best results of a search. */
   reranking?: Reranking;
   /** Writes outputs as PDF and DOCX. */

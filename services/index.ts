@@ -98,14 +98,10 @@ for (const { services = {} } of running)
 /** Returns what extensions do for the services of a node. */
 export async function hooksOf(runtime: Omit<Runtime, "hooks">): Promise<Hooks> {
   const given: Hooks[] = await Promise.all(running.map(({ hooks }) => hooks?.(runtime) ?? {}));
-  const merged = (name: "embedders" | "documentReaders" | "searchIndexes") =>
-    Object.assign({}, ...given.map((each) => each[name]));
-  return Object.assign({}, ...given, {
-    approvalChannels: given.flatMap((each) => each.approvalChannels ?? []),
-    documentReaders: merged("documentReaders"),
-    embedders: merged("embedders"),
-    searchIndexes: merged("searchIndexes"),
-  });
+  const approvalChannels = given.flatMap((each) => each.approvalChannels ?? []);
+  const embedders = Object.assign({}, ...given.map((each) => each.embedders));
+  const documentReaders = Object.assign({}, ...given.map((each) => each.documentReaders));
+  return Object.assign({}, ...given, { approvalChannels, documentReaders, embedders });
 }
 
 /**

@@ -25,9 +25,6 @@ const FILE = "search.db";
 /** The interface of an index: the local one of a node, or the one in Atlas. */
 export type SearchIndex = Pick<LocalIndex, keyof LocalIndex>;
 
-/** Openers of the indexes of extensions, by their values of `SEARCH`. */
-export type OtherIndexes = Record<string, () => Promise<SearchIndex>>;
-
 /** Entries are put in batches, so that no search waits long for one. */
 const PART = 50;
 

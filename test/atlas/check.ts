@@ -4,18 +4,21 @@
  * down, which everyone who uses that server notices.
  */
 import { openStore } from "../../storage/connection.ts";
-import { loadKits } from "../support/kits.ts";
 import { startMongo } from "../support/mongo.ts";
 import { type Check, NotSupported } from "./checks.ts";
 import { checkPlans } from "./plans.ts";
 import { checkFailover, checkMajority } from "./replicas.ts";
+import { checkNeighbours, checkSearchIndex, checkSearchPlan, checkVectorPlan } from "./search.ts";
 
 const CHECKS: [name: string, check: Check][] = [
   ["writes wait for a majority", checkMajority],
   ["failover loses no answered write", checkFailover],
   ["indexes serve filters and sorts", checkPlans],
+  ["$search and $vectorSearch find as the local index does", checkSearchIndex],
+  ["$search names the tenant first", checkSearchPlan],
+  ["$vectorSearch names the tenant first", checkVectorPlan],
+  ["neighbours are read by an index", checkNeighbours],
 ];
-for (const { checks } of await loadKits()) CHECKS.push(...((await checks?.()) ?? []));
 
 if (!process.env.MONGO_URL) {
   console.error(

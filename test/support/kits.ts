@@ -1,6 +1,5 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import type { Check } from "../atlas/checks.ts";
 import type { TestServer } from "./server.ts";
 import type { World } from "./tenancy.ts";
 
@@ -68,8 +67,6 @@ export interface Kit {
   noBlobs?: Record<string, string>;
   /** Attacks on operations that stream, by action. */
   streams?: Record<string, (server: TestServer, newTenant: () => Promise<World>) => Promise<Attack[]>>;
-  /** What only a real MongoDB can show, by what it shows (atlas/check.ts). */
-  checks?(): Promise<[name: string, check: Check][]>;
   /** By what they prove. */
   restarts?: Record<string, (server: TestServer, world: World) => Promise<Crashed>>;
   /** Makes a row with sealed fields; what it returns uses them (http/rotation.test.ts). */

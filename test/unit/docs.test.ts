@@ -133,7 +133,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   "packages/integrations/openai-agents-python/README.md": PYTHON,
   "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
   "docs/extensions.md": { ts: "extensions.test.ts" },
-  "extensions/atlas/README.md": { bash: "needs an Atlas" },
+  "docs/atlas.md": { bash: "needs an Atlas" },
   "docs/guides/client.md": {
     ...{ sh: "in-order.test.ts", ts: "in-order.test.ts" },
     typescript: "client-package.test.ts",

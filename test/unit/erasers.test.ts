@@ -66,6 +66,8 @@ const NO_CONTENT: Record<string, string> = {
   replays: "from_event waiting_for next",
   runs: "progress outcome snapshots waits",
   schedules: "cron time_zone on_missed",
+  search_entries: "thread position embedded",
+  search_state: "value",
   sessions: "client_name client_version",
   signing_keys: "jwk",
   specialist_loads: "name",

@@ -1,4 +1,7 @@
+import { Schema } from "mongoose";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import { type EntryDoc, type SearchStateDoc, searchStates } from "../../../storage/search/atlas/entries.ts";
+import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
 import { KINDS, type SearchKind } from "../../../storage/search/entry.ts";
 import { ERASURES } from "../../../storage/search/protocol.ts";
 
@@ -27,6 +30,26 @@ const erasures = tenantSchema({
 });
 erasures.index({ at: 1, _id: 1 });
 
+/** The entries of Atlas Search (storage/search/atlas). */
+const entries = new Schema<EntryDoc>(
+  { _id: String, tenant_id: String, thread: String, position: String, embedded: String },
+  { versionKey: false, strict: false },
+);
+entries.index({ tenant_id: 1, thread: 1, position: 1 });
+entries.index({ embedded: 1, tenant_id: 1, kind: 1, _id: 1 });
+
+export const EntryModel: Model<EntryDoc> = {
+  erasure: { with: "memories, documents, outputs and handoffs" },
+  move: { none: "derived: search reads the rows again" },
+  name: ENTRIES,
+  schema: entries,
+};
+export const SearchStateModel: Model<SearchStateDoc> = {
+  erasure: { none: "positions in the index" },
+  move: { none: "positions in the index" },
+  name: "search_state",
+  schema: searchStates,
+};
 export const EmbeddingModel: Model<EmbeddingDoc> = {
   erasure: { with: "memories, documents, outputs and handoffs" },
   move: { stage: 0 },

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { type Config, ConfigError } from "../../../config.ts";
+import type { Config } from "../../../config.ts";
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../../connectors/embedders/make.ts";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
@@ -11,7 +11,7 @@ import { keyedBy, nodesWith } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics, observeGauge, observeValue } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Removal } from "../../../storage/connection.ts";
+import type { Removal, Store } from "../../../storage/connection.ts";
 import {
   type SearchDrop,
   type SearchFind,
@@ -21,7 +21,7 @@ import {
   type SearchPut,
   searchable,
 } from "../../../storage/search/entry.ts";
-import type { OtherIndexes, SearchIndex } from "../../../storage/search/local-index.ts";
+import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { type TaskRunner, tenantErasure } from "../../../storage/search/protocol.ts";
 import { outgoing } from "../../outgoing.ts";
 import { resourceQueue } from "../../platform/admission/resources.ts";
@@ -33,7 +33,13 @@ import { owns, type View } from "./coverage.ts";
 import { EmbeddingStore, EmbeddingWork, KINDS, NEAR_DUPLICATE } from "./embedding-loop.ts";
 import { find } from "./find.ts";
 import { QueryVectors } from "./query-vectors.ts";
-import { EmbeddingModel, type ErasureDoc, ErasureModel } from "./search.model.ts";
+import {
+  EmbeddingModel,
+  EntryModel,
+  type ErasureDoc,
+  ErasureModel,
+  SearchStateModel,
+} from "./search.model.ts";
 
 interface OfTenant {
   tenant_id: string;
@@ -112,9 +118,7 @@ class SearchNode {
   /** Opens index and embedder. */
   async open(broker: ServiceBroker): Promise<void> {
     const { config, store, log, health, hooks } = this.#runtime;
-    const index = await openIndex(config, hooks.searchIndexes, (err) =>
-      log.error({ err }, "the search index failed"),
-    );
+    const index = await openIndex(config, store, (err) => log.error({ err }, "the search index failed"));
     this.#broker = broker;
     this.#index = index;
     this.#embedder = await makeEmbedder(config, hooks.embedders);
@@ -343,17 +347,16 @@ function shareOf(tenant_id: string, { meta }: Pick<Call, "meta">): Share {
  */
 async function openIndex(
   { SEARCH, DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes }: Config,
-  others: OtherIndexes | undefined,
+  store: Store,
   onDeath: (error: Error) => void,
 ): Promise<SearchIndex> {
   let index: SearchIndex;
-  if (SEARCH !== "local") {
-    const open = others?.[SEARCH];
-    if (!open)
-      throw new ConfigError(
-        `SEARCH is ${SEARCH}, but the extension ${SEARCH} does not run here (EXTENSIONS).`,
-      );
-    index = await open();
+  if (SEARCH === "atlas") {
+    const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
+    const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
+    // A search index can be created only on an existing collection.
+    await store.ready();
+    index = new AtlasIndex(parts);
   } else {
     const { LocalIndex } = await import("../../../storage/search/local-index.ts");
     // On a node with MongoDB as the record nothing else creates it.

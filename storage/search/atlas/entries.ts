@@ -1,16 +1,10 @@
 import type { Binary } from "mongodb";
-import type { MemoryScope } from "../../lib/access/visibility.ts";
-import type { TenantCollection, TenantDocument } from "../../storage/collection.ts";
-import { type DocumentOf, t, tenantSchema } from "../../storage/model.ts";
-import type { OwnedWhere, Update, Write } from "../../storage/query.ts";
-import {
-  readEntry,
-  type SearchEntry,
-  type SearchKind,
-  TIMES,
-  wholeEntry,
-} from "../../storage/search/entry.ts";
-import { takenRows } from "../../storage/write-errors.ts";
+import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import type { TenantCollection, TenantDocument } from "../../collection.ts";
+import { type DocumentOf, t, tenantSchema } from "../../model.ts";
+import type { OwnedWhere, Update, Write } from "../../query.ts";
+import { takenRows } from "../../write-errors.ts";
+import { readEntry, type SearchEntry, type SearchKind, TIMES, wholeEntry } from "../entry.ts";
 import { metadataLabels } from "./metadata-labels.ts";
 
 /** Replaces null, so that filtered values always have one type. */

@@ -4,7 +4,7 @@ import {
   type MetadataCondition,
   type MetadataRange,
   unpackMetadata,
-} from "../../lib/filter/metadata.ts";
+} from "../../../lib/filter/metadata.ts";
 
 /** Hexadecimal digits of a number. */
 const DIGITS = 16;

@@ -1,5 +1,5 @@
-import { type HeldAt, type SearchWhere, TIMES, type TimeBounds } from "../../storage/search/entry.ts";
-import type { LegsQuery } from "../../storage/search/protocol.ts";
+import { type HeldAt, type SearchWhere, TIMES, type TimeBounds } from "../entry.ts";
+import type { LegsQuery } from "../protocol.ts";
 import { type EntryDoc, NONE, readerLabels } from "./entries.ts";
 import { labelsFor } from "./metadata-labels.ts";
 

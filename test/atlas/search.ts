@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import type { Document } from "mongodb";
-import { type Check, explained, NotSupported, stagesOf } from "../../../test/atlas/checks.ts";
-import { query, TENANT, vector } from "../../../test/suites/search/samples.ts";
-import { startChild } from "../../../test/support/child.ts";
-import { settle } from "../../../test/support/settle.ts";
-import { EntryModel } from "../atlas.model.ts";
-import { AtlasIndexes } from "../atlas-index.ts";
-import { packVector } from "../candidates.ts";
-import { buildConditions } from "../conditions.ts";
-import { textPipeline, vectorPipeline, wordsOf } from "../pipelines.ts";
+import { EntryModel } from "../../services/remember/search/search.model.ts";
+import { AtlasIndexes } from "../../storage/search/atlas/atlas-index.ts";
+import { packVector } from "../../storage/search/atlas/candidates.ts";
+import { buildConditions } from "../../storage/search/atlas/conditions.ts";
+import { textPipeline, vectorPipeline, wordsOf } from "../../storage/search/atlas/pipelines.ts";
+import { query, TENANT, vector } from "../suites/search/samples.ts";
+import { startChild } from "../support/child.ts";
+import { settle } from "../support/settle.ts";
+import { type Check, explained, NotSupported, stagesOf } from "./checks.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
+const ROOT = join(import.meta.dirname, "../..");
 const CONTEXT = { now: 0, include_superseded: false, neighbours: 1 };
 const LIMIT = 10;
 type Subject = Parameters<Check>[0];
@@ -33,20 +33,19 @@ async function entriesOf({ store }: Subject) {
 }
 
 /** All cases of the local index's suite. */
-const checkSearchIndex: Check = async (subject) => {
+export const checkSearchIndex: Check = async (subject) => {
   await entriesOf(subject);
-  const jest = ["run", "--silent", "jest", "--", "extensions/atlas/test/http/search.atlas.test.ts"];
+  const jest = ["run", "--silent", "jest", "--", "test/search.atlas.test.ts"];
   const child = await startChild("npm", jest, { cwd: ROOT, env: process.env });
   const { code } = await child.exited;
   const [, counts = "no test ran"] = /^Tests:\s+(.+)$/m.exec(child.output()) ?? [];
-  if (code !== 0)
-    throw new Error(`${counts}: npm run jest -- extensions/atlas/test/http/search.atlas.test.ts`);
+  if (code !== 0) throw new Error(`${counts}: npm run jest -- test/search.atlas.test.ts`);
   return counts;
 };
 
-const checkSearchPlan: Check = (subject) => checkLeg(subject, "$search", textLeg());
+export const checkSearchPlan: Check = (subject) => checkLeg(subject, "$search", textLeg());
 
-const checkVectorPlan: Check = (subject) => checkLeg(subject, "$vectorSearch", vectorLeg());
+export const checkVectorPlan: Check = (subject) => checkLeg(subject, "$vectorSearch", vectorLeg());
 
 const textLeg = () => textPipeline(buildConditions(query("word")), wordsOf(["word"]), LIMIT, CONTEXT);
 
@@ -68,7 +67,7 @@ async function checkLeg(subject: Subject, name: string, pipeline: Document[]): P
 }
 
 /** The `$lookup` of a leg, from rows instead of from `$search`. */
-const checkNeighbours: Check = async (subject) => {
+export const checkNeighbours: Check = async (subject) => {
   const entries = subject.store.collection(EntryModel).system;
   await subject.store.ready();
   await entries.insertMany(
@@ -94,10 +93,3 @@ function planStages(plan: Document): Document[] {
   const [shard] = Object.values((plan.shards ?? {}) as Record<string, Document>);
   return (shard ?? plan).stages ?? [];
 }
-
-export const CHECKS: [name: string, check: Check][] = [
-  ["$search and $vectorSearch find as the local index does", checkSearchIndex],
-  ["$search names the tenant first", checkSearchPlan],
-  ["$vectorSearch names the tenant first", checkVectorPlan],
-  ["neighbours are read by an index", checkNeighbours],
-];

@@ -1,18 +1,18 @@
 /** @needs mongodb: what of the Atlas index any MongoDB can do; all of it where `MONGO_URL` is an Atlas deployment. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { openStore, type Store } from "../../../../storage/connection.ts";
-import { SearchEngine } from "../../../../storage/search/engine.ts";
-import type { SearchEntry } from "../../../../storage/search/entry.ts";
-import type { LegsAnswer } from "../../../../storage/search/protocol.ts";
-import { entry, query, TENANT, vector } from "../../../../test/suites/search/samples.ts";
-import { searchSuite } from "../../../../test/suites/search.ts";
-import { settling } from "../../../../test/support/atlas.ts";
-import { startMongo } from "../../../../test/support/mongo.ts";
-import { EntryModel, SearchStateModel } from "../../atlas.model.ts";
-import { AtlasIndex } from "../../atlas-index.ts";
-import { packVector, rateCandidates } from "../../candidates.ts";
-import { buildConditions } from "../../conditions.ts";
-import { type EntryDoc, toFields } from "../../entries.ts";
+import { EntryModel, SearchStateModel } from "../services/remember/search/search.model.ts";
+import { openStore, type Store } from "../storage/connection.ts";
+import { AtlasIndex } from "../storage/search/atlas/atlas-index.ts";
+import { packVector, rateCandidates } from "../storage/search/atlas/candidates.ts";
+import { buildConditions } from "../storage/search/atlas/conditions.ts";
+import { type EntryDoc, toFields } from "../storage/search/atlas/entries.ts";
+import { SearchEngine } from "../storage/search/engine.ts";
+import type { SearchEntry } from "../storage/search/entry.ts";
+import type { LegsAnswer } from "../storage/search/protocol.ts";
+import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
+import { searchSuite } from "./suites/search.ts";
+import { settling } from "./support/atlas.ts";
+import { startMongo } from "./support/mongo.ts";
 
 const mongo = await startMongo();
 

@@ -1,6 +1,6 @@
 import type { Binary, Document, SearchIndexDescription } from "mongodb";
-import { ENTRY_VERSION } from "../../storage/search/entry.ts";
-import { isPrefix, listForms } from "../../storage/search/related.ts";
+import { ENTRY_VERSION } from "../entry.ts";
+import { isPrefix, listForms } from "../related.ts";
 import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.ts";
 
 /** The collection of both indexes. */

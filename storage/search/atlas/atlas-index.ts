@@ -1,10 +1,10 @@
 import type { Collection, SearchIndexDescription } from "mongodb";
-import { beginningOf } from "../../lib/text/code-points.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import type { SearchEntry, SearchKind } from "../../storage/search/entry.ts";
-import { CONTEXT, type Corpus, LEG_SIZE, MOST_DUPLICATES } from "../../storage/search/features.ts";
-import type { Model } from "../../storage/search/file.ts";
-import type { SearchIndex } from "../../storage/search/local-index.ts";
+import { beginningOf } from "../../../lib/text/code-points.ts";
+import type { TenantCollection } from "../../collection.ts";
+import type { SearchEntry, SearchKind } from "../entry.ts";
+import { CONTEXT, type Corpus, LEG_SIZE, MOST_DUPLICATES } from "../features.ts";
+import type { Model } from "../file.ts";
+import type { SearchIndex } from "../local-index.ts";
 import {
   type Expected,
   type LegsAnswer,
@@ -14,7 +14,7 @@ import {
   RUN_AT_ONCE,
   type Unembedded,
   type VectorRow,
-} from "../../storage/search/protocol.ts";
+} from "../protocol.ts";
 import { cosine, type FoundRow, integersOf, packVector, rateCandidates } from "./candidates.ts";
 import { areHopeless, buildConditions, type Condition, fits } from "./conditions.ts";
 import { type EntryDoc, entryId, NEVER, putEntries, REMOVED, type SearchStateDoc } from "./entries.ts";
@@ -46,7 +46,7 @@ interface Leg {
 
 /**
  * The shared index of all nodes, in a collection with Atlas Search and Atlas Vector Search. New entries can be found
- * about a second later; removed ones are gone at once. See README.md.
+ * about a second later; removed ones are gone at once. See docs/atlas.md.
  */
 export class AtlasIndex implements SearchIndex {
   readonly isShared = true;

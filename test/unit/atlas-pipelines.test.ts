@@ -1,10 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
 import { Binary, type Document } from "mongodb";
-import { type MetadataCondition, metadataCheck, packMetadata } from "../../../../lib/filter/metadata.ts";
-import { entry, NOW, query, TENANT } from "../../../../test/suites/search/samples.ts";
-import { areHopeless, asMatch, buildConditions, type Condition, fits } from "../../conditions.ts";
-import { toFields } from "../../entries.ts";
-import { labelsFor, metadataLabels } from "../../metadata-labels.ts";
+import { type MetadataCondition, metadataCheck, packMetadata } from "../../lib/filter/metadata.ts";
+import {
+  areHopeless,
+  asMatch,
+  buildConditions,
+  type Condition,
+  fits,
+} from "../../storage/search/atlas/conditions.ts";
+import { toFields } from "../../storage/search/atlas/entries.ts";
+import { labelsFor, metadataLabels } from "../../storage/search/atlas/metadata-labels.ts";
 import {
   countPipeline,
   formsOf,
@@ -13,7 +18,8 @@ import {
   vectorIndex,
   vectorPipeline,
   wordsOf,
-} from "../../pipelines.ts";
+} from "../../storage/search/atlas/pipelines.ts";
+import { entry, NOW, query, TENANT } from "../suites/search/samples.ts";
 
 const context = { now: NOW, include_superseded: false, neighbours: 2 };
 const mine = buildConditions(query(""));

@@ -1,5 +1,5 @@
 import { Binary } from "mongodb";
-import { SIGN_ASKS } from "../../lib/text/terms.ts";
+import { SIGN_ASKS } from "../../../lib/text/terms.ts";
 import {
   BM25,
   type Candidate,
@@ -9,10 +9,10 @@ import {
   rarity,
   type TermMask,
   WITH_NEIGHBOURS,
-} from "../../storage/search/features.ts";
-import type { LegsQuery } from "../../storage/search/protocol.ts";
-import { standsFor, type Variant } from "../../storage/search/related.ts";
-import { quantise } from "../../storage/search/vector-memory.ts";
+} from "../features.ts";
+import type { LegsQuery } from "../protocol.ts";
+import { standsFor, type Variant } from "../related.ts";
+import { quantise } from "../vector-memory.ts";
 import { type Condition, fits } from "./conditions.ts";
 import { type EntryDoc, NEVER } from "./entries.ts";
 
