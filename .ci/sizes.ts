@@ -23,21 +23,21 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 84_950, files: 620 },
+    most: { lines: 84_200, files: 620 },
   },
   {
     name: "embedded driver",
     files: new RegExp(`^packages/mongoose-sqlite/(?!test/).*${CODE}`),
     most: { lines: 5_300, files: 38 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 7_800 } },
-  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_100 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_900 } },
+  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_400 } },
   {
     name: "tests",
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 88_800 },
+    most: { lines: 87_800 },
   },
 ];
 

@@ -1,5 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from "../../lib/http/node-http.ts";
 import { ConfigError, flag, number, type Setting, text, web } from "../../lib/settings.ts";
+
+// Not imported, as in services/edge/gateway/server.ts.
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
 const SAMPLERS = ["always_on", "always_off", "traceidratio"];
 

@@ -1,10 +1,12 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Fault, unavailable } from "../../../lib/contract/faults.ts";
-import { createServer, STATUS_CODES } from "../../../lib/http/node-http.ts";
 import { originAt } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
 import { errorAnswer } from "./answer/respond.ts";
+
+// An import would read all exports of the module, and so load Node's own client for `fetch`: 4 % of a start.
+const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** The port is unavailable: the service reports it in one line and does not start. */
 export class ListenError extends Error {}
