@@ -1,4 +1,5 @@
-import type { IncomingMessage } from "node:http";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "@jest/globals";
@@ -232,4 +233,19 @@ test("a request that was not received in time is to be sent again", async () => 
   expect(answer).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
   expect(answer).toMatch(/\r\nRetry-After: 1\r\n/);
   expect(answer).toContain('"code":"service_unavailable"');
+});
+
+test("a stop closes connections that were never used, and waits for a request", async () => {
+  const asked = Promise.withResolvers<ServerResponse>();
+  const server = new HttpServer((_req, res) => asked.resolve(res));
+  await server.listen(0, "127.0.0.1");
+  const { port } = new URL(server.origin);
+  const unused = connect({ port: Number(port), host: "127.0.0.1" });
+  const answer = fetch(server.origin).then((response) => response.text());
+  const res = await asked.promise;
+  const closed = server.close();
+  await once(unused, "close");
+  res.end("after the stop began");
+  expect(await answer).toBe("after the stop began");
+  await closed;
 });

@@ -22,6 +22,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 /** The HTTP server of a node: listening, malformed requests and shutdown. */
 export class HttpServer {
   readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
   #closed: Promise<void> | undefined;
 
   /** @param limits times for receiving a request, other than Node's */
@@ -33,6 +34,10 @@ export class HttpServer {
       else handle(originForm(req), res);
     });
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
     this.#server.on("clientError", (err, socket) => refuse(socket as Socket, faultOf(err)));
     // Answer requests with an unknown Expect too; without a listener Node sends a bare 417.
     this.#server.on("checkExpectation", (req, res) => handle(originForm(req), res));
@@ -64,6 +69,8 @@ export class HttpServer {
       const look = setInterval(() => {
         // Node would keep a connection whose stream or poll just ended open for another request.
         this.#server.closeIdleConnections();
+        // Connections that a client opened and has not used are not idle to Node.
+        for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
         this.#server.getConnections((_err, count) => {
           stalledMs = count < left ? 0 : stalledMs + IDLE_LOOK_MS;
           left = count;
