@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { stripeHeaders } from "../support/senders.ts";
+import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
@@ -308,14 +309,22 @@ test("requests that cost much before they are refused make their address wait, a
   await Promise.all(Array.from({ length: 49 }, () => register(admin, SHOP)));
   const large = order({ fill: "x".repeat(1_000_000) });
   const wrong = { ...serviceHeaders("somebody else's secret", large), "X-Forwarded-For": "10.3.0.1" };
-  const statuses: number[] = [];
-  while (statuses.at(-1) !== 429 && statuses.length < 500)
-    statuses.push((await deliver(hook.url, large, wrong)).status);
-  expect(new Set(statuses)).toEqual(new Set([401, 429]));
   const small = order();
   const right = serviceHeaders(hook.signing_secret, small);
   const from = (address: string) => deliver(hook.url, small, { ...right, "X-Forwarded-For": address });
-  expect(await from("10.3.0.1")).toMatchObject(refusal(429, "rate_limited"));
+  const statuses = new Set<number>();
+  // It waits for a part of a second only.
+  await settle(async () => {
+    for (let sent = 0; sent < 100; sent++) {
+      const { status } = await deliver(hook.url, large, wrong);
+      statuses.add(status);
+      if (status === 429) break;
+    }
+    const answer = await from("10.3.0.1");
+    if (answer.status === 429) expect(answer).toMatchObject(refusal(429, "rate_limited"));
+    return answer.status === 429;
+  });
+  expect(statuses).toEqual(new Set([401, 429]));
   expect((await from("10.3.0.2")).status).toBe(202);
   const healthy = await api(server).get(`${server.root}/healthz`, { "X-Forwarded-For": "10.3.0.1" });
   expect(healthy.status).toBe(200);
