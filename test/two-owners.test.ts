@@ -32,7 +32,7 @@ async function startNode(store: Store): Promise<ServiceBroker> {
     [
       { name: "agents", actions: { get_many } },
       { name: "events", actions: { load } },
-      deliveriesService({ store, config: readConfig({}) } as Runtime),
+      deliveriesService({ store, config: readConfig({}), hooks: {} } as Runtime),
     ],
     { validator: new ContractValidator() },
   );

@@ -80,7 +80,7 @@ const broker = await ownBroker(
         },
       },
     },
-    deliveriesService({ store, config: readConfig({}) } as Runtime),
+    deliveriesService({ store, config: readConfig({}), hooks: {} } as Runtime),
   ],
   { validator: new ContractValidator() },
 );
