@@ -6,7 +6,7 @@ import { api } from "../support/http.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { pythonOfTests, runPython } from "../support/python.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
-import { useShared } from "../support/use.ts";
+import { useServer } from "../support/use.ts";
 
 const CLIENT = "packages/python";
 /** Each has a pyproject.toml, `src` and `tests`. */
@@ -26,7 +26,8 @@ const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), `${CLIENT}/tes
   .join(":");
 const out = await ownFolder();
 
-const server = await useShared("local");
+// Its own: operators list and suspend tenants.
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
 
 const python = (folder: string, args: string[], more = {}) =>
   runPython(pythonOfTests(), args, {
@@ -36,7 +37,7 @@ const python = (folder: string, args: string[], more = {}) =>
 
 /** The server with an empty tenant, as `packages/python/tests/real_server.py` reads it. */
 async function newTenant(): Promise<string> {
-  const slug = `python-${++tenants}${server.suffix ?? ""}`;
+  const slug = `python-${++tenants}`;
   const body = { slug, name: slug, admin_email: `admin@${slug}.example` };
   const { admin, agent } = ok(await api(server, OPERATOR_TOKEN).post("/tenants", body));
   const person = { email: admin.email, password: admin.password };
