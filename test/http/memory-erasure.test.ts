@@ -1,16 +1,16 @@
 import { createPublicKey } from "node:crypto";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember as make, makeCast, memory } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
-import { ABSENT, ok, refusal } from "../support/tenancy.ts";
+import { ABSENT, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
-const server = await startShared();
+// Its own: an erasure waits for the writes and the pages of all others.
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const erase = (body: object, caller: Api = cast.orgAdmin) => caller.post("/memories/erase", body);
