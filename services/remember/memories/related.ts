@@ -1,9 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { mayRead } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import type { SearchFind, SearchHit } from "../../../storage/search/entry.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import type { Memories } from "./memories.ts";
 
 /** A hit with its row. */
 export interface FoundRow extends Omit<SearchHit, "id" | "superseded"> {
@@ -24,12 +22,16 @@ const MOST = { from: 3, share: 0.6, to: 2 };
 /** The share of a hit's score that a memory gets by a relationship of full strength; of none, half as much. */
 const STEP = 0.9;
 
-/** Adds memories that relationships lead to from the best hits: a question may need both. Best first. */
+/**
+ * Adds memories that relationships lead to from the best hits: a question may need both. Best first.
+ *
+ * @param rowsOf reads what may be shown of the hits that it is given
+ */
 export async function withRelated(
-  memories: Memories,
   ctx: Pick<Call, "call">,
-  { tenant_id, access, min_score = 0 }: SearchFind,
+  { tenant_id, min_score = 0 }: SearchFind,
   hits: FoundRow[],
+  rowsOf: (leads: SearchHit[]) => Promise<FoundRow[]>,
 ): Promise<FoundRow[]> {
   const least = (hits[0]?.score ?? 0) * MOST.share;
   const best = new Map(
@@ -38,20 +40,16 @@ export async function withRelated(
   const asked = { tenant_id, ids: [...best.keys()] };
   const edges = await ctx.call<LeadingEdge[], unknown>("relationships.leading", asked).catch(none);
   const known = new Map(hits.map((hit) => [hit.row._id, hit.score]));
-  const steps = edges
+  const leads = edges
     .flatMap(({ from, to, type, strength }) => {
       const score = (best.get(from)?.score ?? 0) * STEP * ((1 + strength) / 2);
-      return score > Math.max(min_score, known.get(to) ?? 0) ? [{ to, score, through: type }] : [];
+      const isBetter = score > Math.max(min_score, known.get(to) ?? 0);
+      return isBetter ? [{ id: to, score, sources: {}, superseded: false, through: type }] : [];
     })
-    .sort((a, b) => b.score - a.score || (a.to < b.to ? -1 : 1));
-  const reached = new Map(steps.toReversed().map((step) => [step.to, step]));
-  const rows = await memories.rows.findEach(tenant_id, [...reached.keys()]);
-  const added = rows
-    .filter((row) => row.status === "active" && !memories.isExpired(row) && mayRead(access, row))
-    .flatMap((row) => {
-      const step = reached.get(row._id);
-      return step ? [{ row, score: step.score, sources: {}, through: step.through }] : [];
-    })
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  const byId = new Map(leads.toReversed().map((lead) => [lead.id, lead]));
+  const added = (await rowsOf([...byId.values()]))
+    .filter(({ row }) => row.status === "active")
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST.to);
   const replaced = new Set(added.map(({ row }) => row._id));

@@ -107,8 +107,11 @@ export async function findRows(memories: Memories, ctx: Pick<Call, "call">, find
   // Usually all of the first hits qualify, so that no others need to be read.
   if (hits.length < Math.min(find.limit, found.hits.length))
     hits.push(...(await goodRows(memories, find, spare)));
-  const leads = found.isPart && isOpen(find);
-  return { found, hits: leads ? await withRelated(memories, ctx, find, hits) : hits };
+  if (!found.isPart || !isOpen(find)) return { found, hits };
+  return {
+    found,
+    hits: await withRelated(ctx, find, hits, (leads) => goodRows(memories, find, leads)),
+  };
 }
 
 async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[]): Promise<FoundRow[]> {

@@ -5,8 +5,15 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { type EraseMemories, eraseRows } from "../../erasers.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
-import { type BareEdge, createEdge, deleteEdge, edgesAt, listEdges, listEnds } from "./edges.ts";
-import { leadingEdges } from "./leading.ts";
+import {
+  type BareEdge,
+  createEdge,
+  deleteEdge,
+  edgesAt,
+  leadingEdges,
+  listEdges,
+  listEnds,
+} from "./edges.ts";
 import { DERIVATION_TYPES, PROVENANCE_TYPES, type ProvenanceType, RELATIONSHIP_TYPES } from "./registry.ts";
 import * as contract from "./relationships.contract.ts";
 import { edgeKey, present, type RelationshipDoc, RelationshipModel } from "./relationships.model.ts";

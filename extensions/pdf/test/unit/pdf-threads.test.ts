@@ -21,7 +21,7 @@ test("a page that unpacks to more than a thread may hold ends the thread, not th
   });
 });
 
-test("the pages beside one that unpacks to too much are read", async () => {
+test("the other pages of a file are read when one unpacks to too much", async () => {
   const shown = (text: string) => Buffer.from(`BT /F 12 Tf 50 700 Td (${text}) Tj ET`);
   const bytes = pagesPdf([shown("The first lantern"), Buffer.alloc(80_000_000, " "), shown("the second")]);
   expect(await readDocument({ bytes, mime_type, readers }, going, { megabytes: 64 })).toMatchObject({
