@@ -35,7 +35,8 @@ test("the other pages of a file are read when one unpacks to too much", async ()
 
 test("a file that takes too long is given up", async () => {
   const bytes = endlessPdf("endless");
-  expect(await readDocument({ bytes, mime_type, readers }, going, { ...generous, cpuSeconds: 0.2 })).toEqual({
-    unreadable: "takes longer than 0.2 s to parse",
+  // More than a busy machine needs to load the reader: its page has begun when the time is over.
+  expect(await readDocument({ bytes, mime_type, readers }, going, { ...generous, cpuSeconds: 2 })).toEqual({
+    unreadable: "takes longer than 2 s to parse",
   });
 });
