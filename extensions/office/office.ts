@@ -1,7 +1,11 @@
 import { posix } from "node:path";
 import { type UnzipFileInfo, unzipSync } from "fflate";
 import { Parser } from "htmlparser2";
-import { type Losses, UnreadableError } from "../../services/remember/documents/parsers/page.ts";
+import {
+  type Losses,
+  type ReadContext,
+  UnreadableError,
+} from "../../services/remember/documents/parsers/page.ts";
 
 /** A reference to another part. */
 export interface Relation {
@@ -43,6 +47,8 @@ export function readRelations(archive: Archive, part: string): Relation[] {
 export interface OfficeFile {
   archive: Archive;
   losses: Losses;
+  /** To be called before each slide or sheet, from 1: returns whether it is read, and not left out. */
+  beginPage: ReadContext["beginPage"];
   /** Reads a file within the file. @throws UnreadableError */
   readEmbedded(bytes: Uint8Array, part: string): Promise<string>;
 }

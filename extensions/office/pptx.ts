@@ -15,6 +15,7 @@ export function readPptx(file: OfficeFile, main: string): Page[] {
   const layouts = new Set<string>();
   return listedParts(file.archive, main, "sldId").map(({ part }, at) => {
     const place = `slide ${at + 1}`;
+    if (!file.beginPage(at + 1)) return { page: at + 1, text: "" };
     const { text, isHidden, hasMaster } = readShapes(file, part, { place });
     if (isHidden) {
       file.losses.add("hidden slide", place);

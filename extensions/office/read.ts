@@ -26,11 +26,11 @@ const KINDS: Record<string, Kind> = {
 export async function read(
   bytes: Uint8Array,
   mime_type: string,
-  { losses, readWithin }: ReadContext,
+  { losses, beginPage, readWithin }: ReadContext,
 ): Promise<Page[]> {
   const { name, main: usual, read } = KINDS[mime_type] as Kind;
   const archive = new Archive(bytes);
   const main = mainPart(archive, usual);
   if (!archive.has(main)) throw new UnreadableError(`is not ${name}: it contains no ${main}`);
-  return read({ archive, losses, readEmbedded: readWithin }, main);
+  return read({ archive, losses, beginPage, readEmbedded: readWithin }, main);
 }

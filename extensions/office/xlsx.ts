@@ -34,7 +34,7 @@ export function readXlsx(file: OfficeFile, main: string): Page[] {
   };
   return listedParts(archive, main, "sheet").map(({ name, part, isHidden }, at) => {
     if (isHidden) losses.add("hidden sheet", name);
-    const text = isHidden ? "" : readSheet(file, part, name, workbook);
+    const text = isHidden || !file.beginPage(at + 1) ? "" : readSheet(file, part, name, workbook);
     return { page: at + 1, text: text && `${name}\n\n${text}` };
   });
 }

@@ -7,6 +7,8 @@ const OFFICE = "application/vnd.openxmlformats-officedocument.";
 export const DOCX = `${OFFICE}wordprocessingml.document`;
 export const PPTX = `${OFFICE}presentationml.presentation`;
 export const XLSX = `${OFFICE}spreadsheetml.sheet`;
+const module = import.meta.resolve("../read.ts");
+export const readers = { [DOCX]: module, [PPTX]: module, [XLSX]: module };
 
 /** Parts of an Office file by name; the relations of each have the ids r0, r1 and so on. */
 export interface OfficeParts {
@@ -96,10 +98,6 @@ interface SheetOptions {
   workbook?: string;
 }
 
-const READER = import.meta.resolve("../read.ts");
-
 /** Parses a document on a server with this extension. */
 export const parseOffice = (bytes: Uint8Array, mime_type: string, losses = new Losses()) =>
-  parseDocument(bytes, mime_type, losses, {
-    readers: { [DOCX]: READER, [PPTX]: READER, [XLSX]: READER },
-  });
+  parseDocument(bytes, mime_type, losses, { readers });
