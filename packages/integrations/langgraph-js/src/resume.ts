@@ -1,5 +1,6 @@
 import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { type Client, type CloudEvent, GiveUp, type Listener, type ListenOptions } from "sensorium";
+import { threadNamespace } from "./keys.ts";
 import { SensoriumSaver } from "./saver.ts";
 import { readThread, threadConfig } from "./threads.ts";
 
@@ -23,7 +24,8 @@ export interface ResumeOptions extends ListenOptions {
 /**
  * For each event of an agent, resumes the thread that the event belongs to with the event as the answer of its
  * `interrupt()`, or invokes the graph in it. Acknowledges the delivery when the graph has returned, and rejects it when
- * the graph throws. An event without a thread becomes a dead letter. Returns the client's listener, to be stopped.
+ * the graph throws. An event without a thread, or whose thread cannot have its id, becomes a dead letter at once. Returns
+ * the client's listener, to be stopped.
  *
  * A redelivered event does not resume its thread again, as checkpoints have the id of their event. This takes a thread's
  * events one at a time: give the interest an `ordering_key`.
@@ -41,9 +43,7 @@ export function resumeOnEvents({
   if (!(saver instanceof SensoriumSaver))
     throw new TypeError("graph.checkpointer must be a SensoriumSaver: it keeps which event was handled.");
   return client.listen(async (event, { signal }) => {
-    const threadId = threadOf(event);
-    if (!threadId)
-      throw new GiveUp("The event has no subject and no correlationid: it belongs to no thread.");
+    const threadId = requireThread(threadOf(event));
     const run = (input: unknown, eventId?: string) =>
       graph.invoke(input, { ...threadConfig(threadId, eventId), signal });
     let thread = await readThread(graph, saver, threadId);
@@ -58,6 +58,17 @@ export function resumeOnEvents({
     const input = interrupt ? new Command({ resume: { [String(interrupt.id)]: event } }) : inputOf(event);
     await run(input, event.id);
   }, options);
+}
+
+/** @throws GiveUp without an id, or with one that no thread can have: no retry would help */
+function requireThread(threadId: string | undefined): string {
+  if (!threadId) throw new GiveUp("The event has no subject and no correlationid: it belongs to no thread.");
+  try {
+    threadNamespace(threadId);
+  } catch (error) {
+    throw new GiveUp((error as Error).message);
+  }
+  return threadId;
 }
 
 function threadOfEvent({ subject, correlationid }: CloudEvent): string | undefined {

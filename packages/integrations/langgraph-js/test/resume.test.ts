@@ -105,7 +105,8 @@ test("events start threads and answer their interrupts, each thread's in order",
     for (const subject of ["order-1", "order-2"]) await publish(name, { subject });
   await publish("start", { correlationid: "order-3" });
   await publish("start", {});
-  await arrived(10);
+  await publish("start", { subject: "o".repeat(600) });
+  await arrived(11);
   const failures: unknown[] = [];
   start(graph, { concurrency: 3, onProblem: (problem) => failures.push(problem) });
   await settled();
@@ -114,8 +115,13 @@ test("events start threads and answer their interrupts, each thread's in order",
   const { tasks } = await graph.getState({ configurable: { thread_id: "order-3" } });
   expect(tasks[0]?.interrupts[0]?.value).toBe("one");
   const { items } = await agent.client.deliveries.deadLetters();
-  expect(items.map(({ dlq_reason }) => dlq_reason)).toEqual([expect.stringContaining("no thread")]);
-  expect(failures).toHaveLength(1);
+  expect(items.map(({ dlq_reason, attempt_count }) => ({ dlq_reason, attempt_count }))).toEqual(
+    expect.arrayContaining([
+      { dlq_reason: expect.stringContaining("no thread"), attempt_count: 1 },
+      { dlq_reason: expect.stringContaining("(got 600)"), attempt_count: 1 },
+    ]),
+  );
+  expect(failures).toHaveLength(2);
 });
 
 test("threads and inputs are what the program says", async () => {

@@ -88,17 +88,21 @@ def test_events_start_threads_and_answer_their_interrupts(
     for name in ("start", "a"):
         client.publish(type_, {"name": name}, correlationid="order-3")
     client.publish(type_, {"name": "lost"})
+    client.publish(type_, {"name": "long"}, subject="o" * 600)
 
     async def run() -> None:
         async with AsyncSensorium(server.url, key) as agent:
             graph = asking(SensoriumSaver(async_client=agent))
-            await resume_on_events(agent, graph, input_of=started, count=11)
+            await resume_on_events(agent, graph, input_of=started, count=12)
             for thread_id in ("order-1", "order-2"):
                 assert await values_of(graph, thread_id) == ["start", "a", "b", "c"]
             state = await graph.aget_state({"configurable": {"thread_id": "order-3"}})
             assert [each.value for each in state.interrupts] == ["two"]
             letters = (await agent.deliveries.dead_letters()).items
-            assert ["no thread" in each.dlq_reason for each in letters] == [True]
+            assert {("no thread" in each.dlq_reason, "(got 600)" in each.dlq_reason) for each in letters} == {
+                (True, False),
+                (False, True),
+            }
 
     asyncio.run(run())
 

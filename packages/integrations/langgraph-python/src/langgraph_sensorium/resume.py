@@ -12,6 +12,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 from sensorium import AsyncSensorium, Delivery, GiveUp
 
+from .keys import namespace_of
+from .saver import SensoriumSaver
+
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
     from langgraph.types import Interrupt, StateSnapshot
@@ -40,7 +43,8 @@ async def resume_on_events(
     """
     For each event of the client's agent, resumes the thread that the event belongs to with the event as the answer of
     its ``interrupt()``, or invokes the graph in it. Acknowledges the delivery when the graph has returned, and rejects
-    it when the graph raises. An event without a thread becomes a dead letter.
+    it when the graph raises. An event without a thread, or whose thread cannot have its id, becomes a dead letter at
+    once.
 
     ``thread_of`` names the thread, by default by the event's ``subject`` or else its ``correlationid``. ``input_of``
     makes the input of a graph that waits for nothing, by default the event. ``concurrency``, ``count`` and ``stop`` are
@@ -61,6 +65,11 @@ async def resume_on_events(
         thread_id, event_id = thread_of(event), event["id"]
         if not thread_id:
             raise GiveUp("The event has no subject and no correlationid: it belongs to no thread.")
+        if isinstance(saver, SensoriumSaver):
+            try:
+                namespace_of(thread_id)
+            except ValueError as error:  # No retry would help.
+                raise GiveUp(str(error)) from error
         thread = await _read(graph, saver, thread_id)
         if thread.state == "unfinished":
             # A node failed, or the process ended: finish that run first. What its other nodes did is not repeated.
