@@ -1,8 +1,11 @@
 import type { Document } from "mongodb";
 import { LruMap } from "../lib/lru-map.ts";
 import { backOff } from "../lib/queue/backoff.ts";
+import { asBackground } from "../lib/queue/work.ts";
+import { metrics } from "../observability/metrics.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import type { Within } from "../storage/commands.ts";
+import type { Where } from "../storage/query.ts";
 import { isSystemic } from "../storage/store-lost.ts";
 import { Quiet } from "./quiet.ts";
 
@@ -12,12 +15,16 @@ interface Asking<T extends TenantDocument> {
   by: keyof T & string;
   now: () => number;
   batch: number;
+  /** Whether `by` says more than when the row is due: then it is set aside in the memory of this node. */
+  keeps?: boolean;
   where?: object;
   projection?: Document;
   /** Limit of rows that may be large. */
   bytes?: number;
 }
 
+/** Rows of a deletion. */
+const DELETED = 200;
 /** Rounds in which a row may fail for a reason that is not its own, or be due again, before it is set aside. */
 const PATIENCE = 5;
 const MOST_REMEMBERED = 1000;
@@ -38,9 +45,11 @@ export class Unworked extends Error {
  */
 export class Due<T extends TenantDocument> {
   readonly #asking: Asking<T>;
-  readonly #find: Find<T>;
+  readonly #find: () => Promise<Within<T>>;
   readonly #quiet: Quiet;
   readonly #failures = new LruMap<string, number>(MOST_REMEMBERED);
+  /** Until when rows are set aside whose `by` must not change. */
+  readonly #aside = new LruMap<string, number>(MOST_REMEMBERED);
   /** The rows of the last round: when each was due, and for how many rounds. */
   #last = new Map<string, { at: number; rounds: number }>();
 
@@ -96,13 +105,15 @@ export class Due<T extends TenantDocument> {
   ): Promise<boolean> {
     if (this.#quiet.isQuiet) return false;
     this.#quiet.begin();
-    const { rows, more } = await this.#find({});
+    const { rows, more } = await this.#find();
     if (rows.length === 0) await this.#quiet.foundNothing(() => this.untilNext());
     const errors: Error[] = [];
     const failed = (those: T[], err: unknown) =>
       Promise.all(those.map(async (row) => void errors.push(await this.#setAside(row, err as Error))));
     await Promise.all(
-      [...Map.groupBy(rows, ({ tenant_id }) => tenant_id).values()].map((some) => own(some, failed)),
+      [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)].map(([tenant_id, some]) =>
+        asBackground(tenant_id, this.#asking.rows.name, () => own(some, failed)),
+      ),
     );
     await failed(this.#stuck(rows), new Error("It is still due after its work."));
     if (errors.length > 0) throw new Unworked(errors, more && !errors.some(({ cause }) => isSystemic(cause)));
@@ -111,7 +122,9 @@ export class Due<T extends TenantDocument> {
 
   async #oldest(others: object): Promise<Within<T>> {
     const { rows, by, now, batch: limit, where, projection, bytes } = this.#asking;
-    const filter = { ...where, [by]: { $lte: new Date(now()) }, ...others } as never;
+    const aside = [...this.#aside].filter(([, until]) => until > now()).map(([_id]) => _id);
+    const left = aside.length > 0 && { _id: { $nin: aside } };
+    const filter = { ...where, [by]: { $lte: new Date(now()) }, ...left, ...others } as never;
     const named = projection && Object.values(projection).some(Boolean) && { tenant_id: 1, [by]: 1 };
     const options = { sort: { [by]: 1 } as const, limit, projection: { ...named, ...projection } };
     const found =
@@ -123,14 +136,17 @@ export class Due<T extends TenantDocument> {
 
   /** Puts a row off; returns its failure with its name. */
   async #setAside(row: T, err: Error): Promise<Error> {
-    const { rows, by, now } = this.#asking;
+    const { rows, by, now, keeps } = this.#asking;
     const failures = (this.#failures.get(row._id) ?? 0) + 1;
     this.#failures.set(row._id, failures);
     const own = failures - (isSystemic(err) ? PATIENCE : 0);
-    const due = { [by]: new Date(now() + backOff(own) * 1000) };
+    const until = now() + backOff(own) * 1000;
     const still = { _id: row._id, [by]: { $lte: new Date(now()) } };
+    const $set = { [by]: new Date(until) };
+    if (own > 0) metrics.workSetAside.inc({ collection: rows.name });
+    if (own > 0 && keeps) this.#aside.set(row._id, until);
     // Without the record nothing can be put off.
-    if (own > 0) await rows.update(row.tenant_id, still as never, { $set: due } as never).catch(() => null);
+    else if (own > 0) await rows.update(row.tenant_id, still as never, { $set } as never).catch(() => null);
     return new Error(`${row.tenant_id} ${row._id}: ${err.message}`, { cause: err });
   }
 
@@ -151,6 +167,71 @@ export class Due<T extends TenantDocument> {
   }
 }
 
+/** Filters rows of a tenant whose time is over. */
+type Over<T extends TenantDocument> = Where<T> & { _id: { $in: string[] } };
+
+/**
+ * Returns a loop's task for rows whose time is over, some of each tenant in a run.
+ *
+ * @param asking the rows, and the date that says when they are over
+ * @param end what to do with them, given what the loop gives; by default they are deleted
+ */
+export function deletion<T extends TenantDocument, C>(
+  asking: Pick<Asking<T>, "rows" | "by" | "now" | "where">,
+  end = (tenant_id: string, over: Over<T>, _: C): Promise<unknown> => asking.rows.deleteMany(tenant_id, over),
+): (calls?: C) => Promise<boolean> {
+  const { by, now, where } = asking;
+  const due = new Due({ ...asking, batch: DELETED, keeps: true, projection: { [by]: 1 } });
+  return (calls) =>
+    due.work((tenant_id, those) => {
+      const ids = { _id: { $in: those.map(({ _id }) => _id) } };
+      return end(tenant_id, { ...where, ...ids, [by]: { $lte: new Date(now()) } } as Over<T>, calls as C);
+    });
+}
+
+/** Returns the tenants that have rows, each by one step of the index. */
+export async function tenantsIn<T extends TenantDocument>(rows: TenantCollection<T>): Promise<OfTenant[]> {
+  const found: OfTenant[] = [];
+  const options = { sort: { tenant_id: 1 }, projection: { tenant_id: 1 } } as const;
+  for (let after = ""; ; after = (found.at(-1) as OfTenant).tenant_id) {
+    const next = await rows.system.findOne({ tenant_id: { $gt: after } } as never, options);
+    if (!next) return found;
+    found.push({ tenant_id: next.tenant_id });
+  }
+}
+
+/**
+ * Works on units of several tenants: one of each tenant, then the next one of each. One that has more is its tenant's
+ * last again. A failure is its own unit's, and nobody else's.
+ *
+ * @param work returns whether the unit has more
+ * @param atOnce units in work at a time
+ * @throws Unworked at the end, for the loop to report
+ */
+export async function inTurns<U extends OfTenant>(
+  what: string,
+  units: Iterable<U>,
+  work: (unit: U) => Promise<unknown>,
+  atOnce = 1,
+): Promise<void> {
+  const tenants = [...Map.groupBy(units, ({ tenant_id }) => tenant_id).values()];
+  const errors: Error[] = [];
+  const lane = async () => {
+    for (let own = tenants.shift(); own; own = tenants.shift()) {
+      const unit = own.shift() as U;
+      const { tenant_id } = unit;
+      try {
+        if ((await asBackground(tenant_id, what, () => work(unit))) === true) own.push(unit);
+      } catch (err) {
+        errors.push(new Error(`${tenant_id}: ${(err as Error).message}`, { cause: err }));
+      }
+      if (own.length > 0) tenants.push(own);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  if (errors.length > 0) throw new Unworked(errors, false);
+}
+
 interface OfTenant {
   tenant_id: string;
 }
@@ -165,27 +246,30 @@ const MAX_LOOKS = 8;
 
 /**
  * Finds the oldest rows and, if there may be more, the oldest of other tenants too, so that no backlog of one tenant, of
- * many rows or of few large ones, blocks the others. A look for others scans the whole backlog, so after one that found
- * nothing the next is a second later.
+ * many rows or of few large ones, blocks the others. Looks go on with those whom none found since all were. A look for others
+ * scans the whole backlog, so after one that found nothing the next is a second later.
  */
 export function withOtherTenants<Row extends OfTenant>(
   find: Find<Row>,
   now = () => performance.now(),
-): Find<Row> {
+): () => Promise<Within<Row>> {
   let lookAt = Number.NEGATIVE_INFINITY;
-  return async (others) => {
-    const oldest = await find(others);
+  const known = new Set<string>();
+  return async () => {
+    const oldest = await find({});
     if (!oldest.more || now() < lookAt) return oldest;
     const found = [...oldest.rows];
-    const known = new Set([...(others.tenant_id?.$nin ?? []), ...tenantsOf(found)]);
-    for (let last = oldest, looks = 0; last.more && looks < MAX_LOOKS; looks++) {
-      last = await find({ tenant_id: { $nin: [...known] } });
-      found.push(...last.rows);
-      for (const tenant_id of tenantsOf(last.rows)) known.add(tenant_id);
+    const began = known.size;
+    for (const { tenant_id } of oldest.rows) known.add(tenant_id);
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      const { rows, more } = await find({ tenant_id: { $nin: [...known] } });
+      found.push(...rows);
+      for (const { tenant_id } of rows) known.add(tenant_id);
+      if (more) continue;
+      known.clear();
+      break;
     }
-    if (found.length === oldest.rows.length) lookAt = now() + LOOK_MS;
+    if (began === 0 && found.length === oldest.rows.length) lookAt = now() + LOOK_MS;
     return { rows: found, more: true };
   };
 }
-
-const tenantsOf = (rows: OfTenant[]): string[] => rows.map(({ tenant_id }) => tenant_id);

@@ -1,5 +1,6 @@
 import type { Filter } from "mongodb";
 import { newUuid } from "../lib/ids.ts";
+import { asBackground } from "../lib/queue/work.ts";
 import { HOUR_MS } from "../lib/time.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { byFields } from "../storage/query.ts";
@@ -109,7 +110,7 @@ export class Queue<T extends Workable> {
       this.#inWork.delete(working);
       ended();
     };
-    const working = work(row).then(over, over);
+    const working = asBackground(row.tenant_id, this.#rows.name, () => work(row)).then(over, over);
     this.#inWork.set(working, row.queue);
     return true;
   }
@@ -162,7 +163,8 @@ export class Queue<T extends Workable> {
       row = (row && (await this.renew(row).catch(() => row))) ?? null;
     }, RENEW_MS);
     try {
-      await task(holding(claimed, () => row));
+      const held = holding(claimed, () => row);
+      await asBackground(claimed.tenant_id, this.#rows.name, () => task(held));
     } catch (err) {
       if (row) await failed(row, err);
     } finally {

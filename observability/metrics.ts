@@ -46,6 +46,11 @@ export const metrics = {
   eventsFannedOut: counter("events_fanned_out", "Events fanned out: all their deliveries are enqueued"),
   eventsParked: counter("events_parked", "Events parked after repeated failures to fan out"),
   fanOutLag: seconds("fan_out_lag", "Time from acceptance of an event to the end of its fan-out"),
+  workSetAside: counter(
+    "work_set_aside",
+    "Rows whose background work failed, and is tried again later; the log says why",
+    ["collection"],
+  ),
   scheduleTicks: counter("schedule_ticks", "Ticks of schedules by outcome: published, failed or missed", [
     "outcome",
   ]),

@@ -298,15 +298,6 @@ export class TenantCollection<T extends TenantDocument> {
     return removed;
   }
 
-  /** Deletes a batch of rows of any tenants whose time is over; returns whether there may be more. */
-  async deleteDue(due: Where<T>, limit = SLICE): Promise<boolean> {
-    const options = { projection: { tenant_id: 1 }, limit };
-    const rows = await this.#rows.find<T>(due as Filter<Row>, options).toArray();
-    for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id))
-      await this.deleteMany(tenant_id, { ...due, _id: { $in: those.map(({ _id }) => _id) } } as Where<T>);
-    return rows.length === limit;
-  }
-
   /**
    * Returns the blobs that matching rows reference and that a write removes. One that a concurrent write sets in between
    * is left to the sweep.

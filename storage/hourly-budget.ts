@@ -30,10 +30,6 @@ export class HourlyBudget {
     throw rateLimited(`${this.#refusal} Retry`, this.#most, WINDOW_SECONDS, ends_at.getTime() - now);
   }
 
-  async removeOld(now: number): Promise<void> {
-    while (await this.#rows.deleteDue({ ends_at: { $lt: new Date(now) } }));
-  }
-
   #count({ tenant_id, _id }: Key, now: number): Promise<HourlyBudgetDoc | null> {
     return this.#rows.update(tenant_id, { _id, ends_at: { $gt: new Date(now) } }, { $inc: { taken: 1 } });
   }

@@ -150,7 +150,7 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
     const rows = (await store.collections()).get("traffic");
     const kept = async (unit: string) => (await rows?.countDocuments({ unit, agent_id: null })) as number;
     expect([await kept("minute"), await kept("hour")]).toEqual([4, 4]);
-    while (await one.removeOld());
+    for (const remove of Object.values(one.removals)) while (await remove());
     expect([await kept("minute"), await kept("hour")]).toEqual([2, 3]);
     const recorded = (await store.collections()).get("traffic_recorded");
     expect(await recorded?.countDocuments({})).toBe(3);

@@ -5,6 +5,7 @@ import { metadataText } from "../../lib/contract/metadata.ts";
 import { subjectsIn, withSubject } from "../../lib/contract/subject.ts";
 import { addressId } from "../../lib/ids.ts";
 import { toStored } from "../../lib/text/namespace.ts";
+import { deletion } from "../../mixins/due.ts";
 import { SharedLoop } from "../../mixins/shared.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../services/runtime.ts";
 import { nullIfTaken } from "../../storage/write-errors.ts";
@@ -19,7 +20,11 @@ const SWEEP_MS = 60_000;
 /** Keeps what programs around agents must find again exactly, under keys. */
 export const stateService: ServiceFactory = ({ store }) => {
   const state = new State(store);
-  const sweep = new SharedLoop("sweep", () => state.sweep(), SWEEP_MS);
+  const sweep = new SharedLoop(
+    "sweep",
+    deletion({ rows: state.rows, by: "expires_at", now: store.now }),
+    SWEEP_MS,
+  );
 
   return {
     name: "state",

@@ -92,11 +92,6 @@ export class State {
     return { state_entries: await this.rows.deleteMany(tenant_id, filter) };
   }
 
-  /** Deletes expired entries, a batch of them. Returns whether there may be more. */
-  sweep(): Promise<boolean> {
-    return this.rows.deleteDue({ expires_at: { $lte: this.now() } });
-  }
-
   #own({ params: { namespace }, meta }: Call<{ namespace: string }>) {
     const { agent_id } = meta.caller as AgentCaller;
     return { agent_id, namespace: toStored(namespace) };

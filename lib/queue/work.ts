@@ -33,6 +33,8 @@ interface Work {
   bytes: number;
   /** Give back the memory of what was read. */
   held: Release[];
+  /** It has no caller who could be refused: it waits for each turn as long as that takes. */
+  isBackground: boolean;
   /** Later work in its context is no part of it. */
   isOver: boolean;
 }
@@ -72,11 +74,16 @@ export function apart<R>(task: () => R): R {
   return current.exit(task);
 }
 
+/** Carries out a unit of background work for its tenant: its steps take turns with those of the tenants' calls. */
+export function asBackground<R>(tenant_id: string, what: string, unit: () => R): R {
+  return asWork({ tenant_id, caller: "background" }, what, unit, true);
+}
+
 /** Carries out a call of an operation for its caller. Calls within it, on this node, are part of it. */
-export function asWork<R>(share: Share, action: string, call: () => R): R {
+export function asWork<R>(share: Share, action: string, call: () => R, isBackground = false): R {
   if (working()) return call();
   const kind = kindOf(`${share.tenant_id} ${action}`);
-  const work: Work = { order: ++begun, share, kind, ms: 0, bytes: 0, held: [], isOver: false };
+  const work: Work = { order: ++begun, share, kind, ms: 0, bytes: 0, held: [], isBackground, isOver: false };
   const ended = () => {
     work.isOver = true;
     kind.running--;
@@ -128,6 +135,7 @@ export function countRead(bytes: number): void {
   const work = working();
   if (!work) return;
   work.ms += bytes / BYTES_PER_MS;
+  if (work.isBackground) return;
   work.bytes += bytes;
   if (work.bytes > ALLOWANCE) throw answerTooLarge();
   if (bytes >= COUNTED_BYTES) work.held.push(memory.enter(work.share, bytes));
@@ -151,8 +159,12 @@ export function inTurn<R>(step: () => Promise<R>, how?: Waiting): Promise<R> {
   return work && isDear(work) ? stepOf(work, step, how) : step();
 }
 
-async function stepOf<R>({ share, order }: Work, step: () => Promise<R>, how?: Waiting): Promise<R> {
-  const release = await turns.acquire(share, 1, { ...how, order });
+async function stepOf<R>(
+  { share, order, isBackground }: Work,
+  step: () => Promise<R>,
+  how?: Waiting,
+): Promise<R> {
+  const release = await turns.acquire(share, 1, { ...how, ...(isBackground && { queued: 0 }), order });
   try {
     return await step();
   } finally {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Caller, callerId } from "../../lib/access/caller.ts";
 import { Fault } from "../../lib/contract/faults.ts";
+import { deletion } from "../../mixins/due.ts";
 import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.model.ts";
-import { sweep } from "../../services/edge/idempotency/idempotency.service.ts";
 import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { guardBlobs } from "../../storage/blobs/guarded.ts";
 import { CALLERS, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -251,7 +251,7 @@ describe("stored answers", () => {
     expect(domain.made).toEqual(["book"]);
     expect(await files.blobs.release("tn_one", [answer_blob, "0".repeat(64)])).toBe(0);
     await records().update("tn_one", { _id }, { $set: { expires_at: new Date(Date.now() - 1) } });
-    await sweep(records(), Date.now());
+    await deletion({ rows: records(), by: "expires_at", now: Date.now })();
     await expect(files.blobs.get("tn_one", answer_blob)).rejects.toThrow("has no blob");
   });
 

@@ -7,7 +7,7 @@ import jwt from "jsonwebtoken";
 import type { Caller } from "../../lib/access/caller.ts";
 import { AgentModel } from "../../services/identity/agents/agents.model.ts";
 import { TenantModel } from "../../services/identity/tenants/tenants.model.ts";
-import { eraseDue } from "../../services/identity/tenants/tenants.ts";
+import { newErasing } from "../../services/identity/tenants/tenants.ts";
 import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startIdentity } from "../support/node.ts";
@@ -127,10 +127,7 @@ describe("leftovers of a crash", () => {
 
   const ADMIN = { email: "a@b.example", password: "secret" };
   const told: string[] = [];
-  const listeners = {
-    erased: async (tenant_id: string) => void told.push(tenant_id),
-    failed: (err: unknown, tenant_id: string) => void told.push(`${tenant_id}: ${(err as Error).message}`),
-  };
+  const erased = async (tenant_id: string) => void told.push(tenant_id);
   const founding = (tenant_id: string, slug: string) => ({
     tenant_id,
     slug,
@@ -170,7 +167,7 @@ describe("leftovers of a crash", () => {
     // The next sweep removes the rows of the abandoned tenant.
     const agents = runtime.store.collection(AgentModel);
     expect(await agents.count("tn_left", {})).toBe(1);
-    await eraseDue({ ...runtime, tenants }, listeners);
+    await newErasing({ ...runtime, tenants }, erased)();
     expect(await agents.count("tn_left", {})).toBe(0);
     expect(await agents.count("tn_next", {})).toBe(1);
     await expect(broker.call("tenants.found", founding("tn_left", "other"))).rejects.toMatchObject({
@@ -187,7 +184,7 @@ describe("leftovers of a crash", () => {
     told.length = 0;
     const { hash } = await runtime.blobs.put(new BlobWrite("tn_half"), Buffer.from("a document"));
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: { status: "erasing", ...due } });
-    await eraseDue({ ...runtime, tenants }, listeners);
+    await newErasing({ ...runtime, tenants }, erased)();
     expect(await tenants.findOne("tn_half", {})).toMatchObject({
       status: "erased",
       slug: "tn_half",
@@ -202,10 +199,10 @@ describe("leftovers of a crash", () => {
       agent_id: "ag_late",
       owner_user_id: "usr_x",
     });
-    await eraseDue({ ...runtime, tenants }, listeners);
+    await newErasing({ ...runtime, tenants }, erased)();
     expect(await agents.count("tn_half", {})).toBe(1);
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: due });
-    await eraseDue({ ...runtime, tenants }, listeners);
+    await newErasing({ ...runtime, tenants }, erased)();
     expect(await agents.count("tn_half", {})).toBe(0);
     expect(await tenants.findOne("tn_half", {})).not.toHaveProperty("erase_due_at");
     expect(told).toEqual(["tn_half", "tn_half"]);
@@ -227,10 +224,11 @@ describe("leftovers of a crash", () => {
       },
     };
     told.length = 0;
-    await eraseDue({ ...runtime, tenants, blobs: blobs as never }, listeners);
-    expect(told).toEqual(["tn_stuck: a disk", "tn_other"]);
+    const erasing = newErasing({ ...runtime, tenants, blobs: blobs as never }, erased)();
+    await expect(erasing).rejects.toThrow("tn_stuck tn_stuck: a disk");
+    expect(told).toEqual(["tn_other"]);
     await tenants.update("tn_stuck", {}, { $set: { erase_due_at: new Date(Date.now() - 1) } });
-    await eraseDue({ ...runtime, tenants }, listeners);
+    await newErasing({ ...runtime, tenants }, erased)();
     expect(await tenants.findOne("tn_stuck", {})).toMatchObject({ status: "erased" });
   });
 

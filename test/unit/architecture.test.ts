@@ -206,20 +206,17 @@ test("a file has 400 lines at most", () => {
  */
 const SYSTEM_FINDERS: Record<string, string> = {
   ...(await ofKits("finders")),
-  "mixins/due.ts": "rows that are due",
+  "mixins/due.ts": "rows that are due, and the tenants of rows",
   "mixins/queue.ts": "rows that are to be worked on",
   "services/identity/agents/agents.service.ts": "agents of verified tokens",
   "services/identity/agents/agents.ts": "agents to push to",
-  "services/identity/auth/auth.ts": "sweep of ended tokens",
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
   "services/sense/connectors/runner.ts": "connectors to run",
-  "services/sense/deliveries/ordering.ts": "sweep",
+  "services/sense/deliveries/ordering.ts": "groups to look at, each by itself",
   "services/sense/deliveries/notify.ts": "which of many agents have ready deliveries",
-  "services/sense/deliveries/sweep.ts": "sweep of what is due",
-  "services/identity/devices/codes.ts": "a device code and a claim by their digests; sweep of old codes",
-  "services/identity/oauth/grants.ts": "sweep of what has expired",
-  "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
-  "services/sense/events/retention.ts": "sweep of old events",
+  "services/sense/deliveries/sweep.ts": "how late the sweep is; what is due too far ahead",
+  "services/identity/devices/codes.ts": "a device code and a claim by their digests",
+  "services/sense/events/fan-out-sweep.ts": "the next tenant with events to fan out",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
   "services/remember/memories/erasures.ts": "leases of a node that is gone",
   "services/remember/search/feed.ts": "rows in order of change, for search to follow",
@@ -229,13 +226,10 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/tenants/portable-rows.ts": "whether imported rows name those of other tenants",
   "services/identity/tenants/founding.ts": "whether a slug is taken",
   "services/identity/tenants/tenants.service.ts": "a tenant by slug; tenants of verified tokens",
-  "services/identity/tenants/tenants.ts": "the operator's list; sweep of tenants to erase",
-  "services/identity/devices/sessions.service.ts":
-    "sweeps of devices whose key is gone, or was never fetched",
-  "services/edge/idempotency/idempotency.service.ts": "sweep of old keys",
+  "services/identity/tenants/tenants.ts": "the operator's list",
   "services/platform/usage/traffic.ts":
     "counts of all tenants, written by each node and read by the operator",
-  "services/platform/usage/usage.ts": "which tenants are full, and measuring those that wrote",
+  "services/platform/usage/usage.ts": "which tenants are full",
   "services/identity/users/users.service.ts": "a person by e-mail at login; people of verified tokens",
 };
 
@@ -245,6 +239,30 @@ test("only these look across tenants", () => {
       /\.(system|findAnyWithin)\b(?!")/.test(text) && /^(extensions|mixins|services)\//.test(file),
   );
   expect(users.map(({ file }) => file)).toEqual(Object.keys(SYSTEM_FINDERS).sort());
+});
+
+/** Loops over tenants that wait within, with what keeps one tenant from the others. */
+const OWN_TURNS: Record<string, string> = {
+  "services/remember/search/catch-up.ts":
+    "an entry that fails is left out, and tenants are filled one after the other",
+  "services/remember/search/embedding-loop.ts": "rounds with a step of each tenant",
+  "services/remember/search/search.service.ts": "a gauge",
+  "services/sense/deliveries/backlog.ts": "a gauge",
+  "services/sense/deliveries/health/progress.ts": "reads for one write",
+  "services/sense/events/fan-out.ts": "leases that are given back at the end",
+  "services/sense/interests/routing.ts": "a table that cannot be read is read by the next event",
+  "services/work/runs/evidence.ts": "one tenant's",
+};
+
+test("other loops over several tenants take turns by `inTurns`, `Due` or `Queue`", () => {
+  const waiting = all.flatMap(({ file, text }) => {
+    const loops = [...text.matchAll(/^( *)for [^\n]*\(const [^\n]*\n((?:\1 [^\n]*\n|\n)*)/gm)];
+    const overTenants = /\(const [^\n]*tenant[^\n]* of |groupBy\([^\n]*tenant_id| of [^\n]*[tT]enants?\b/;
+    const isOwn = ([loop]: string[]) => overTenants.test(loop as string) && /\bawait\b/.test(loop as string);
+    return loops.some(isOwn) ? [file] : [];
+  });
+  const own = waiting.filter((file) => /^(extensions|mixins|services)\//.test(file));
+  expect([...new Set(own)].sort()).toEqual(Object.keys(OWN_TURNS).sort());
 });
 
 /** What extensions import of services besides contracts and types (docs/extensions.md). */

@@ -329,9 +329,11 @@ test("leases and waits from a clock that was days ahead end", async () => {
   const settings = new AgentSettingsCache(broker, readConfig({}));
   const notifyReady = () => {};
   const progress = new Progress(store.collection(ProgressModel), 300_000);
-  await new Sweep({
+  const sweep = new Sweep({
     ...{ store, deliveries, agents: settings, progress, ordering: unordered, notifyReady },
-  }).endAhead();
+  });
+  await sweep.endAhead();
+  await sweep.endDue();
   const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 }, bounded: "a few" });
   expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
   expect(rows[1]?.dlq_reason).toBe("max attempts exceeded (2): lease expired");
@@ -366,18 +368,6 @@ test("what waited too long for an endpoint is given up, what came later is not",
   expect(await call("give_up", params)).toEqual({ dead_lettered: 1 });
   expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "dead", dlq_reason: "unreachable" });
   expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
-});
-
-test("more deaths of one tenant than are announced at once, and cannot be, hold up no other's", async () => {
-  const failing = await agentWith(...Array.from({ length: 150 }, (_, n) => `evt_fails_${n}`));
-  await call("give_up", { tenant_id, agent_id: failing, before: Date.now() + 1000, reason: "a test" });
-  const agent_id = await agentWith("evt_other");
-  await deliveries.updateMany(tenant_id, { agent_id }, { $set: { tenant_id: "tn_b" } as never });
-  await call("give_up", { tenant_id: "tn_b", agent_id, before: Date.now() + 1000, reason: "a test" });
-  await settle(() => announcements.some(({ data }) => (data as { agent_id: string }).agent_id === agent_id));
-  const waiting = { agent_id: failing, announce_at: { $exists: true } };
-  expect(await deliveries.count(tenant_id, waiting)).toBe(150);
-  await deliveries.deleteMany(tenant_id, { agent_id: failing });
 });
 
 test("the death of what the service itself published is not announced", async () => {
@@ -461,21 +451,6 @@ describe("what could not be mapped to an event", () => {
     expect(await deliveries.exists(tenant_id, { _id: id })).toBe(true);
     await retireAfter(31);
     expect(await deliveries.exists(tenant_id, { _id: id })).toBe(false);
-  });
-
-  test("holds up no other's replay when its own fails", async () => {
-    const origin = { inlet: "ingest", registration_id: "whk_1", default_id: "1", headers: {} };
-    const dead = (fails: boolean) =>
-      call<{ id: string }>("dead_letter", { ...broken, payload: { fails }, origin });
-    const failing = await Promise.all(Array.from({ length: 50 }, () => dead(true)));
-    const { id } = await dead(false);
-    const ids = failing.map((each) => each.id);
-    await call("replay_many", { ids }, caller("ag_admin", ["admin"]));
-    const replay = { $set: { replay_at: new Date() } };
-    await deliveries.update(tenant_id, { _id: id }, replay);
-    const row = () => deliveries.findOne(tenant_id, { _id: id });
-    await settle(async () => (await row())?.dlq_reason === "mapping error: still none");
-    expect(await deliveries.count(tenant_id, { _id: { $in: ids }, replay_at: { $exists: true } })).toBe(50);
   });
 
   test.each<[string, object, { dlq_reason: string; replay_at?: unknown } | null]>([

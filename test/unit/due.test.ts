@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { Errors } from "moleculer";
-import { Due } from "../../mixins/due.ts";
+import { Due, deletion, inTurns, tenantsIn } from "../../mixins/due.ts";
 import { place, Queue } from "../../mixins/queue.ts";
 import { setComplete } from "../../storage/activity.ts";
 import { t, tenantSchema } from "../../storage/model.ts";
@@ -105,6 +105,49 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("work on what is due, 
     await round();
     expect(done).toContain("later");
   });
+});
+
+test("rows whose time is over go, some of every tenant in each run; one that stays is tried later, as it is", async () => {
+  const old = (tenant_id: string, count: number, ago = 9_000) =>
+    rows.insertMany(
+      Array.from({ length: count }, (_, n) => {
+        return { _id: `${tenant_id} ${n}`, tenant_id, due_at: new Date(START - ago + n) };
+      }),
+    );
+  await old("tn_a", 1_200);
+  await old("tn_b", 2, 1_000);
+  const deleteMany = rows.deleteMany.bind(rows);
+  jest.spyOn(rows, "deleteMany").mockImplementation(async (tenant_id, filter) => {
+    if ((filter as { _id: { $in: string[] } })._id?.$in.includes("tn_a 0")) throw new Error("a lost blob");
+    return deleteMany(tenant_id, filter);
+  });
+  const remove = deletion({ rows: rows as never, by: "due_at" as never, now: () => now });
+  await expect(remove()).rejects.toThrow("tn_a tn_a 0: a lost blob");
+  expect([await rows.count("tn_a", {}), await rows.count("tn_b", {})]).toEqual([1_001, 0]);
+  while (await remove());
+  expect(await rows.find("tn_a", {})).toMatchObject([{ _id: "tn_a 0", due_at: new Date(START - 9_000) }]);
+  now += 2_000;
+  await expect(remove()).rejects.toThrow("a lost blob");
+  jest.restoreAllMocks();
+  now += 5_000;
+  await remove();
+  expect(await tenantsIn(rows)).toEqual([]);
+});
+
+test("units of several tenants take turns, and one that fails is nobody else's", async () => {
+  await ask("tn_b", "x", "y");
+  await ask("tn_a", "z");
+  expect(await tenantsIn(rows)).toEqual([{ tenant_id: "tn_a" }, { tenant_id: "tn_b" }]);
+  const units = [..."12345"].map((n) => ({ tenant_id: "tn_a", n, left: 2 }));
+  units.push({ tenant_id: "tn_b", n: "1", left: 1 }, { tenant_id: "tn_c", n: "1", left: 0 });
+  const took: string[] = [];
+  const turn = async (unit: (typeof units)[number]) => {
+    if (unit.n === "2") throw new Error("no list");
+    took.push(`${unit.tenant_id.at(-1)}${unit.n}`);
+    return --unit.left > 0;
+  };
+  await expect(inTurns("things", units, turn)).rejects.toThrow("tn_a: no list");
+  expect(took.join(" ")).toBe("a1 b1 c1 a3 a4 a5 a1 a3 a4 a5");
 });
 
 test("knows when the next one is due", async () => {

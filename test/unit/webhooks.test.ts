@@ -114,14 +114,6 @@ describe("an id and a topic that are not signed", () => {
     expect(new Set(taken).size).toBe(4);
     expect(new Set(await Promise.all(["x", "y"].map((what) => idOf({ topic: { what } })))).size).toBe(1);
   });
-
-  test("go when their days are over", async () => {
-    const rows = temporary.store.collection(WebhookBodyModel);
-    await idOf({ id: "a" });
-    expect([await ids.sweep(), await rows.exists("tn_1", {})]).toEqual([false, true]);
-    now += DAYS * DAY;
-    expect([await ids.sweep(), await rows.exists("tn_1", {})]).toEqual([false, false]);
-  });
 });
 
 describe("limits", () => {

@@ -1,5 +1,15 @@
 import { afterEach, expect, jest, test } from "@jest/globals";
-import { ALLOWANCE, apart, asWork, countRead, inTurn, measured, spend, turns } from "../../lib/queue/work.ts";
+import {
+  ALLOWANCE,
+  apart,
+  asBackground,
+  asWork,
+  countRead,
+  inTurn,
+  measured,
+  spend,
+  turns,
+} from "../../lib/queue/work.ts";
 
 const MB = 1_048_576;
 let names = 0;
@@ -78,6 +88,31 @@ test("calls within a call are part of it", async () => {
   const share = newCaller();
   await asWork(share, "things.outer", () => asWork(newCaller(), "things.inner", async () => spend(9)));
   expect(await countAtOnce(share, "things.outer", 10)).toBe(2);
+});
+
+test("dear background work takes turns like calls, and is never refused", async () => {
+  const { tenant_id } = newCaller();
+  let [now, most, ended] = [0, 0, 0];
+  const unit = () =>
+    asBackground(tenant_id, "things", async () => {
+      countRead(ALLOWANCE + 1);
+      await inTurn(async () => {
+        most = Math.max(most, ++now);
+        await new Promise(setImmediate);
+        now--;
+      });
+      ended++;
+    });
+  // More than may wait of one caller.
+  const flood = Promise.all(Array.from({ length: 1_500 }, unit));
+  const other = newCaller();
+  await asBackground(other.tenant_id, "things", async () => {
+    spend(20);
+    await inTurn(async () => {});
+  });
+  expect(ended).toBeLessThan(20);
+  await flood;
+  expect([most, ended]).toEqual([2, 1_500]);
 });
 
 test("no call reads more than its allowance, and its memory is given back", async () => {

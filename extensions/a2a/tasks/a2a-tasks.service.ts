@@ -25,11 +25,8 @@ export const a2aTasksService: ServiceFactory = (runtime) => {
   const loop = new SharedLoop("notifications", () => notifier.work(), LOOK_MS);
 
   const keptMs = valuesOf(runtime.config, SETTINGS).A2A_TASK_RETENTION_DAYS * DAY_MS;
-  const retention = new SharedLoop(
-    "retention",
-    async () => keptMs > 0 && tasks.deleteFinal(new Date(runtime.store.now() - keptMs)),
-    RETENTION_MS,
-  );
+  let removeFinal: () => Promise<boolean>;
+  const retention = new SharedLoop("retention", async () => keptMs > 0 && removeFinal(), RETENTION_MS);
 
   const stop = () => notifier.stop();
 
@@ -38,6 +35,7 @@ export const a2aTasksService: ServiceFactory = (runtime) => {
     mixins: [loop.mixin, retention.mixin],
     created() {
       tasks = new A2aTasks(runtime.store, this.broker);
+      removeFinal = tasks.newRetention(() => runtime.store.now() - keptMs);
       configs = new PushConfigs(runtime, tasks);
       notifier = new Notifier(runtime, this.broker, () => loop.nudge());
     },

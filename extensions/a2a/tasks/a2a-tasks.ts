@@ -5,6 +5,7 @@ import type { AgentCaller } from "../../../lib/access/caller.ts";
 import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { deletion } from "../../../mixins/due.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { EraseContent } from "../../../services/erasers.ts";
 import type { CallOf } from "../../../services/runtime.ts";
@@ -161,17 +162,13 @@ export class A2aTasks {
     return { a2a_tasks: await this.#rows.deleteMany(tenant_id, its) };
   }
 
-  /** Deletes a batch of tasks that have been final since a time; returns whether there may be more. */
-  async deleteFinal(before: Date): Promise<boolean> {
-    const old = { state: { $in: [...FINAL] }, updated_at: { $lt: before } };
-    const options = { projection: { tenant_id: 1 } as const, limit: BATCH };
-    const rows = (await this.#rows.system.find(old, options).toArray()) as A2aTaskDoc[];
-    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
-      const ids = own.map(({ _id }) => _id);
-      await this.#dropConfigs(tenant_id, ids);
-      await this.#rows.deleteMany(tenant_id, { _id: { $in: ids }, ...old });
-    }
-    return rows.length === BATCH;
+  /** Returns the task that deletes tasks that have been final since a time. It returns whether there may be more. */
+  newRetention(now: () => number): () => Promise<boolean> {
+    const final = { rows: this.#rows, by: "updated_at", where: { state: { $in: [...FINAL] } }, now } as const;
+    return deletion(final, async (tenant_id, over) => {
+      await this.#dropConfigs(tenant_id, over._id.$in);
+      await this.#rows.deleteMany(tenant_id, over);
+    });
   }
 
   async #dropConfigs(tenant_id: string, ids: string[]): Promise<void> {

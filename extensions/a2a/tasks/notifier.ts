@@ -46,7 +46,7 @@ export class Notifier {
     this.#next = next;
     this.#tasks = store.collection(A2aTaskModel);
     this.#configs = store.collection(PushConfigModel);
-    this.#changed = new Queue(this.#tasks, store.now);
+    this.#changed = new Queue(this.#tasks, store.now, IN_WORK);
     this.#due = new Queue(this.#configs, store.now, IN_WORK);
     const allowPrivate = config.PUSH_ALLOW_PRIVATE;
     this.#sender = new PushSender({ resolver, allowPrivate, timeoutMs: TIMEOUT_MS });
@@ -60,16 +60,17 @@ export class Notifier {
   /** Aborts what is in progress; it begins again after the next start. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    await this.#due.ended();
+    await Promise.all([this.#changed.ended(), this.#due.ended()]);
     await this.#sender.close();
   }
 
   /** Takes one step; returns false if there is nothing to do, or this node is at its limit. */
   async work(): Promise<boolean> {
-    const task = await this.#changed.claim();
-    if (task) await this.#queueConfigs(task);
     if (this.#ending.signal.aborted) return false;
-    return (await this.#due.begin((config) => this.#hold(config), this.#next)) || task !== null;
+    const failed = (err: unknown) =>
+      this.#broker.logger.warn({ err }, "a2a_tasks: a change is repeated later");
+    const some = await this.#changed.begin((task) => this.#queueConfigs(task).catch(failed), this.#next);
+    return (await this.#due.begin((config) => this.#hold(config), this.#next)) || some;
   }
 
   /** If this ends early, the lease does too, and it is repeated. */

@@ -30,7 +30,6 @@ a2a_tasks.update             agents        receive       tool POST /v1/a2a-tasks
   otherBodies: ["gateway.a2a"],
   noContent: { a2a_push_configs: "url" },
   computed: { a2a_push_configs: "queue", a2a_tasks: "queue" },
-  finders: { "extensions/a2a/tasks/a2a-tasks.ts": "sweep of tasks that have long been final" },
   maximal: {
     a2a_tasks: ({ task_json }) => {
       const history = [{ messageId: "m", role: "ROLE_USER", parts: [{ text: "x".repeat(480_000) }] }];

@@ -79,7 +79,9 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
 
   return {
     name: "live",
-    mixins: [new SharedLoop("retention", () => traffic.removeOld(), RETENTION_MS).mixin],
+    mixins: Object.entries(traffic.removals).map(
+      ([name, task]) => new SharedLoop(name, task, RETENTION_MS).mixin,
+    ),
     actions: {
       stats: action(getTraffic, (ctx) => {
         const mayLook = isAdmin(ctx.meta.caller);

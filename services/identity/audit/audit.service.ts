@@ -5,6 +5,7 @@ import { attachment } from "../../../lib/http/attachment.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../../middlewares/audit.ts";
+import { deletion } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
@@ -29,8 +30,8 @@ export const auditService: ServiceFactory = ({ store, config }) => {
   const entries = store.collection(AuditModel);
   const now = () => new Date(store.now());
 
-  const removeOld = () =>
-    entries.deleteDue({ at: { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) } });
+  const before = () => store.now() - config.AUDIT_DAYS * DAY_MS;
+  const removeOld = deletion({ rows: entries, by: "at", now: before });
 
   return {
     name: "audit",

@@ -2,6 +2,7 @@ import { hashApiKey } from "../../../lib/access/api-key.ts";
 import { type AgentCaller, type Call, type Caller, SCOPES, type Scope } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
+import { deletion } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
@@ -46,10 +47,13 @@ export class Auth {
   readonly #ended: TenantCollection<EndedTokenDoc>;
   readonly signingKeys: SigningKeys;
   readonly tokens: Tokens;
+  /** Forgets ended tokens that have expired; returns whether there may be more. */
+  readonly removeExpired: () => Promise<boolean>;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
     this.#ended = runtime.store.collection(EndedTokenModel);
+    this.removeExpired = deletion({ rows: this.#ended, by: "expires_at", now: () => this.now() });
     this.credentials = new Credentials(runtime);
     this.signingKeys = new SigningKeys(runtime.store, runtime.secrets);
     this.tokens = new Tokens(this.signingKeys, runtime.config.PUBLIC_URL);
@@ -164,12 +168,6 @@ export class Auth {
     const current = standing.map((each) => (each && each !== "suspended" && isSigned(each) ? each : null));
     this.#note(ctx, current);
     return current;
-  }
-
-  /** Forgets ended tokens that have expired. */
-  async removeExpired(): Promise<boolean> {
-    await this.#ended.system.deleteMany({ expires_at: { $lt: new Date(this.now()) } });
-    return false;
   }
 
   /** Writes that keys are in use, each once in a while. Nobody waits for it. */

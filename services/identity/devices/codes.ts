@@ -133,10 +133,6 @@ export class Codes {
     return (await this.#rows.update(tenant_id, filter, { $set: { state: "completed" } })) !== null;
   }
 
-  async removeOld(before: Date): Promise<void> {
-    await this.#rows.system.deleteMany({ expires_at: { $lt: before } });
-  }
-
   textOf({ _id, sealed_code }: DeviceCodeDoc): string {
     return this.#secrets.open(sealed_code, codePlace(_id));
   }

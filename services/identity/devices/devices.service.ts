@@ -4,6 +4,7 @@ import { networkOf } from "../../../lib/http/network-address.ts";
 import { newId } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
+import { deletion } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { HourlyBudget } from "../../../storage/hourly-budget.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
@@ -23,21 +24,16 @@ const TOO_MANY_CLAIMS = "Too many codes were tried, or clients registered, from 
 
 /** Connects an agent's device: issue, claim, confirm, complete (spec: Device connection code). */
 export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
-  const codes = new Codes(store.collection(DeviceCodeModel), secrets);
+  const codeRows = store.collection(DeviceCodeModel);
+  const codes = new Codes(codeRows, secrets);
   const claims = store.collection(ClaimBudgetModel);
   const budget = new HourlyBudget(claims, config.DEVICE_CLAIMS_PER_HOUR, TOO_MANY_CLAIMS);
   const sessions = store.collection(SessionModel);
   const { now } = store;
 
-  const sweep = new SharedLoop(
-    "sweep",
-    async () => {
-      await codes.removeOld(new Date(now() - KEPT_MS));
-      await budget.removeOld(now());
-      return false;
-    },
-    SWEEP_MS,
-  );
+  const oldCodes = deletion({ rows: codeRows, by: "expires_at", now: () => now() - KEPT_MS });
+  const oldClaims = deletion({ rows: claims, by: "ends_at", now });
+  const sweeps = [new SharedLoop("codes", oldCodes, SWEEP_MS), new SharedLoop("claims", oldClaims, SWEEP_MS)];
 
   /** Counts a try of a code, or of a client to register, per address. @throws Fault rate_limited when none is left */
   function takeTry({ meta }: Call, purpose: "code" | "client" = "code"): Promise<void> {
@@ -63,7 +59,7 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
 
   return {
     name: "devices",
-    mixins: [sweep.mixin],
+    mixins: sweeps.map(({ mixin }) => mixin),
     actions: {
       issue: action(contract.issueDeviceCode, async (ctx) => {
         const agent = await ownAgent(ctx, ctx.params.agent_id);

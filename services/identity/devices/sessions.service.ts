@@ -3,6 +3,7 @@ import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import { deletion, inTurns, tenantsIn } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
@@ -28,7 +29,11 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
   const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
   const at = (agoMs: number) => new Date(store.now() - agoMs);
   // Null is no date, so sessions with a key do not match.
-  const sweep = new SharedLoop("unfetched", () => sessions.deleteDue({ fetch_by: { $lt: at(0) } }), SWEEP_MS);
+  const sweep = new SharedLoop(
+    "unfetched",
+    deletion({ rows: sessions, by: "fetch_by", now: store.now }),
+    SWEEP_MS,
+  );
   const forget = (broker: ServiceBroker) => forgetGone(sessions, broker, at(keptMs));
   const forgetting = new SharedLoop("gone", forget, FORGET_MS);
 
@@ -154,15 +159,18 @@ async function forgetGone(
   since: Date,
 ): Promise<false> {
   const options = { sort: { _id: 1 }, limit: BATCH, projection: { key_id: 1 } } as const;
-  for (let after = ""; ; ) {
-    const quiet = { _id: { $gt: after }, last_seen_at: { $lt: since }, key_id: { $ne: null } };
-    const rows = (await sessions.system.find(quiet, options).toArray()) as SessionDoc[];
+  const last = new Map<string, string>();
+  await inTurns("sessions", await tenantsIn(sessions), async ({ tenant_id }) => {
+    const quiet = { last_seen_at: { $lt: since }, key_id: { $ne: null } };
+    const after = { _id: { $gt: last.get(tenant_id) ?? "" }, ...quiet };
+    const rows = await sessions.find(tenant_id, after, options);
     const asked = { key_ids: rows.map(({ key_id }) => key_id) };
     const good = rows.length ? await broker.call<KeyState[], object>("keys.of_tokens", asked) : [];
     const known = new Set<string | null>(good.map(({ id }) => id));
     const gone = rows.filter(({ key_id }) => !known.has(key_id)).map(({ _id }) => _id);
-    if (gone.length) await sessions.system.deleteMany({ _id: { $in: gone }, last_seen_at: { $lt: since } });
-    if (rows.length < BATCH) return false;
-    after = rows.at(-1)?._id as string;
-  }
+    if (gone.length) await sessions.deleteMany(tenant_id, { _id: { $in: gone }, ...quiet });
+    last.set(tenant_id, rows.at(-1)?._id ?? "");
+    return rows.length === BATCH;
+  });
+  return false;
 }

@@ -104,10 +104,6 @@ export class Clients {
     await this.#rows.update(INSTALLATION, { _id: client_id }, { $set });
   }
 
-  async removeOld(now: Date): Promise<void> {
-    await this.#rows.deleteMany(INSTALLATION, { expires_at: { $lt: now } });
-  }
-
   async #readDocument(url: string, share: Share): Promise<Client> {
     const known = this.#documents.get(url);
     if (known && known.until > performance.now()) return known.client;

@@ -81,10 +81,6 @@ export class DeviceRequests {
     throw oauthFault("authorization_pending", "A person has yet to approve the request.");
   }
 
-  async removeOld(now: Date): Promise<void> {
-    await this.#rows.deleteMany(INSTALLATION, { expires_at: { $lt: now } });
-  }
-
   /** Keyed, because a user code is short enough to be guessed from a plain hash. */
   #digest(purpose: "device" | "user", code: string): string {
     return this.#secrets.digest(DIGEST_BYTES, `oauth ${purpose} code`, code);

@@ -2,6 +2,8 @@ import type { ServiceBroker } from "moleculer";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newId, newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import { Due } from "../../../mixins/due.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { type GrantDoc, GrantModel } from "./oauth.model.ts";
 
@@ -35,14 +37,15 @@ type GrantId = Pick<GrantDoc, "tenant_id" | "_id">;
 export class Grants {
   readonly #store: Store;
   readonly #secrets: SecretBox;
+  readonly #rows: TenantCollection<GrantDoc>;
+  readonly #expired: Due<GrantDoc>;
 
   constructor(store: Store, secrets: SecretBox) {
     this.#store = store;
     this.#secrets = secrets;
-  }
-
-  get #rows() {
-    return this.#store.collection(GrantModel);
+    this.#rows = store.collection(GrantModel);
+    const asking = { rows: this.#rows, by: "expires_at", batch: BATCH, keeps: true } as const;
+    this.#expired = new Due({ ...asking, now: () => store.now() });
   }
 
   open(approved: Approved): Promise<GrantDoc> {
@@ -125,14 +128,12 @@ export class Grants {
   }
 
   /** Removes grants whose code or refresh token has expired, and ends their connections. */
-  async removeOld(broker: Pick<ServiceBroker, "call">): Promise<boolean> {
-    const old = { expires_at: { $lt: new Date(this.#store.now()) } };
-    const rows = (await this.#rows.system.find(old, { limit: BATCH }).toArray()) as GrantDoc[];
-    for (const row of rows) {
+  removeOld(broker: Pick<ServiceBroker, "call">): Promise<boolean> {
+    return this.#expired.each(async (row) => {
       await this.end(broker, row);
-      await this.#rows.delete(row.tenant_id, { _id: row._id, ...old });
-    }
-    return rows.length === BATCH;
+      const expires_at = { $lte: new Date(this.#store.now()) };
+      await this.#rows.delete(row.tenant_id, { _id: row._id, expires_at });
+    });
   }
 
   #inDays(): Date {

@@ -1,5 +1,5 @@
-import type { ServiceBroker } from "moleculer";
 import { type Call, SCOPES } from "../../../lib/access/caller.ts";
+import { deletion } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
 import { Clients } from "./clients.ts";
@@ -8,6 +8,7 @@ import { DeviceRequests } from "./device-requests.ts";
 import { Grants } from "./grants.ts";
 import * as contract from "./oauth.contract.ts";
 import { decideOauthRequest, GRANTS, OFFERED_SCOPES, readOauthRequest } from "./oauth.contract.ts";
+import { ClientModel, DeviceModel } from "./oauth.model.ts";
 import { oauthFault } from "./oauth-fault.ts";
 import { resolveResource } from "./resources.ts";
 import { TokenEndpoint } from "./token-endpoint.ts";
@@ -23,12 +24,12 @@ export const oauthService: ServiceFactory = (runtime) => {
   const consent = new Consent(clients, grants, devices);
   const tokens = new TokenEndpoint(clients, grants, devices, () => store.now());
 
-  async function removeOld(broker: ServiceBroker): Promise<boolean> {
-    const now = new Date(store.now());
-    await clients.removeOld(now);
-    await devices.removeOld(now);
-    return grants.removeOld(broker);
-  }
+  const expired = { by: "expires_at", now: store.now } as const;
+  const sweeps = [
+    new SharedLoop("clients", deletion({ rows: store.collection(ClientModel), ...expired }), SWEEP_MS),
+    new SharedLoop("devices", deletion({ rows: store.collection(DeviceModel), ...expired }), SWEEP_MS),
+    new SharedLoop("grants", (broker) => grants.removeOld(broker), SWEEP_MS),
+  ];
 
   async function register(ctx: CallOf<typeof contract.registerOauthClient>) {
     await ctx.call("devices.take_try", { purpose: "client" });
@@ -60,7 +61,7 @@ export const oauthService: ServiceFactory = (runtime) => {
 
   return {
     name: "oauth",
-    mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS).mixin],
+    mixins: sweeps.map(({ mixin }) => mixin),
     actions: {
       api_resource: action(contract.getApiResourceMetadata, (ctx) => describeResource(ctx, "")),
       mcp_resource: action(contract.getMcpResourceMetadata, (ctx) => describeResource(ctx, "/mcp")),

@@ -12,6 +12,7 @@ import type { Log } from "../../../observability/log.ts";
 import type { Row, TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { INSTALLATION, type Model, type SealedField, sealedFields } from "../../../storage/model.ts";
+import { isSystemic } from "../../../storage/store-lost.ts";
 import { MODELS } from "../../models.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type SecretKeyDoc, SecretKeyModel } from "./rotation.model.ts";
@@ -192,10 +193,10 @@ export class SealedRows {
   /**
    * Seals each with the active key. A row that was changed meanwhile is left to the next pass.
    *
-   * @param failed is called for a row whose secret no key here opens
+   * @param failed is called for a row that cannot be sealed anew, as no key here opens its secret
    * @returns how many it has tried
    */
-  async reseal(failed: (err: SecretError, row: { collection: string; id: string }) => void): Promise<number> {
+  async reseal(failed: (err: Error, row: { collection: string; id: string }) => void): Promise<number> {
     let tried = 0;
     for (const column of SEALED_COLUMNS) {
       const { path, model } = column;
@@ -212,8 +213,8 @@ export class SealedRows {
             await this.#write(column, row);
             tried++;
           } catch (err) {
-            if (!(err instanceof SecretError)) throw err;
-            failed(err, { collection: model.name, id: row._id });
+            if (isSystemic(err)) throw err;
+            failed(err as Error, { collection: model.name, id: row._id });
           }
         });
         const rejected = (await Promise.allSettled(writes)).find(({ status }) => status === "rejected");

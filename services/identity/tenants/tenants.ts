@@ -7,6 +7,7 @@ import { requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newPassword } from "../../../lib/crypto/password.ts";
 import { newId } from "../../../lib/ids.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -28,6 +29,7 @@ export class Tenants {
   readonly #runtime: Runtime;
   readonly #rows: TenantCollection<TenantDoc>;
   #hasSettled = false;
+  #erasing: (() => Promise<boolean>) | undefined;
 
   constructor(runtime: Runtime, rows: TenantCollection<TenantDoc>) {
     this.#runtime = runtime;
@@ -132,12 +134,8 @@ export class Tenants {
       this.#hasSettled = true;
       return false;
     }
-    await eraseDue(this.#holdings(), {
-      erased: (tenant_id) => this.#eraseElsewhere(broker, tenant_id),
-      failed: (err, tenant_id) =>
-        broker.logger.error({ err, tenant_id }, "an erasure failed and will be retried"),
-    });
-    return false;
+    this.#erasing ??= newErasing(this.#holdings(), (tenant_id) => this.#eraseElsewhere(broker, tenant_id));
+    return this.#erasing();
   }
 
   #holdings() {
@@ -211,29 +209,26 @@ export async function erase(holdings: Holdings, tenant_id: string): Promise<Eras
   return erased;
 }
 
-/** Callbacks for the results of due erasures. */
-interface Listeners {
-  /** Nothing of the tenant is left in the store: erases its data elsewhere. */
-  erased(tenant_id: string): Promise<unknown>;
-  failed(err: unknown, tenant_id: string): void;
-}
-
-/** Carries out due erasures: interrupted ones, and late writes of finished ones. A failure does not stop the others. */
-export async function eraseDue(holdings: Holdings, { erased, failed }: Listeners): Promise<void> {
+/**
+ * Returns the task that carries out due erasures: interrupted ones, and late writes of finished ones. It returns whether
+ * there may be more.
+ *
+ * @param erased called when nothing of the tenant is left in the store: erases its data elsewhere
+ */
+export function newErasing(
+  holdings: Holdings,
+  erased: (tenant_id: string) => Promise<unknown>,
+): () => Promise<boolean> {
   const { store, tenants } = holdings;
-  const due = { erase_due_at: { $lte: new Date(store.now()) } };
-  const rows = (await tenants.system.find(due, { limit: BATCH }).toArray()) as TenantDoc[];
-  for (const { _id, status, erase_due_at } of rows) {
-    try {
+  const due = new Due<TenantDoc>({ rows: tenants, by: "erase_due_at", now: () => store.now(), batch: 1 });
+  return () =>
+    due.each(async ({ _id, status, erase_due_at }) => {
       const isRepeated = status === "erased";
       await (isRepeated ? eraseHoldings(holdings, _id) : erase(holdings, _id));
       // Repeated: an interrupted erasure may not have reported, and late writes reached other storage too.
       await erased(_id);
       if (isRepeated) await tenants.update(_id, { _id, erase_due_at }, { $unset: { erase_due_at: 1 } });
-    } catch (err) {
-      failed(err, _id);
-    }
-  }
+    });
 }
 
 async function eraseHoldings({ store, blobs }: Holdings, tenant_id: string): Promise<Erased> {

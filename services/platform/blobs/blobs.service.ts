@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { HOUR_MS } from "../../../lib/time.ts";
+import { inTurns } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { ServiceFactory } from "../../runtime.ts";
@@ -18,8 +19,10 @@ export async function sweepBlobs(
   broker: Pick<ServiceBroker, "call" | "logger">,
 ): Promise<false> {
   let swept = 0;
-  for (const tenant_id of await blobs.tenants())
+  const tenants = (await blobs.tenants()).map((tenant_id) => ({ tenant_id }));
+  await inTurns("blobs", tenants, async ({ tenant_id }) => {
     if (!(await isImported(broker, tenant_id))) swept += await blobs.releaseAll(tenant_id);
+  });
   if (swept) broker.logger.info({ swept }, "unreferenced blobs were deleted");
   return false;
 }

@@ -1,5 +1,6 @@
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import { deletion } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
@@ -60,7 +61,8 @@ export class Traffic {
   readonly #store: Store;
   readonly #rows: TenantCollection<TrafficDoc>;
   readonly #recorded: TenantCollection<RecordedDoc>;
-  readonly #retention: Retention;
+  /** Tasks that delete rows past their retention; each returns whether there may be more. */
+  readonly removals: Record<"minutes" | "hours" | "recorded", () => Promise<boolean>>;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   #flushing: Promise<void> = Promise.resolve();
@@ -73,7 +75,14 @@ export class Traffic {
     this.#store = store;
     this.#rows = store.collection(TrafficModel);
     this.#recorded = store.collection(RecordedModel);
-    this.#retention = retention;
+    const { STATS_MINUTE_RETENTION_HOURS: hours, STATS_HOUR_RETENTION_DAYS: days } = retention;
+    const beforeDays = () => store.now() - days * DAY_MS;
+    const minutes = { where: { unit: "minute" }, now: () => store.now() - hours * HOUR_MS };
+    this.removals = {
+      minutes: deletion({ rows: this.#rows, by: "at", ...minutes }),
+      hours: deletion({ rows: this.#rows, by: "at", where: { unit: "hour" }, now: beforeDays }),
+      recorded: deletion({ rows: this.#recorded, by: "at", now: beforeDays }),
+    };
   }
 
   /** @param report called with errors of background writes */
@@ -169,19 +178,6 @@ export class Traffic {
       add(sum, row.counts);
     }
     return sums;
-  }
-
-  /** Deletes rows past their retention, a batch of each kind; returns whether there may be more. */
-  async removeOld(): Promise<boolean> {
-    const now = this.#store.now();
-    const { STATS_MINUTE_RETENTION_HOURS: hours, STATS_HOUR_RETENTION_DAYS: days } = this.#retention;
-    const beforeDays = { $lt: new Date(now - days * DAY_MS) };
-    const more = await Promise.all([
-      this.#rows.deleteDue({ unit: "minute", at: { $lt: new Date(now - hours * HOUR_MS) } }),
-      this.#rows.deleteDue({ unit: "hour", at: beforeDays }),
-      this.#recorded.deleteDue({ at: beforeDays }),
-    ]);
-    return more.includes(true);
   }
 
   async #write(isAll: boolean): Promise<void> {

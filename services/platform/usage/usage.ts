@@ -2,6 +2,7 @@ import type { Collection } from "mongodb";
 import type { SqliteCollection } from "mongoose-sqlite";
 import { type Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { HOUR_MS } from "../../../lib/time.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { Claim } from "../../../storage/blobs/guarded.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -57,6 +58,7 @@ export class StorageUsage {
   readonly #rows: TenantCollection<UsageDoc>;
   readonly #blobs: Blobs;
   readonly #defaultMb: number;
+  readonly #due: Due<UsageDoc>;
   readonly #known = new Map<string, Known>();
   /** Bytes of blobs that are being written. */
   readonly #claimed = new Growth();
@@ -68,6 +70,7 @@ export class StorageUsage {
   constructor({ store, blobs, defaultMb }: { store: Store; blobs: Blobs; defaultMb: number }) {
     this.#store = store;
     this.#rows = store.collection(UsageModel);
+    this.#due = new Due({ rows: this.#rows, by: "due_at", now: () => store.now(), batch: 1 });
     this.#blobs = blobs;
     this.#defaultMb = defaultMb;
   }
@@ -152,14 +155,9 @@ export class StorageUsage {
     return this.#flushing;
   }
 
-  /** Measures the tenants that are due, one after the other. */
+  /** Measures the tenants that are due. */
   async measureDue(): Promise<void> {
-    for (;;) {
-      const due = { due_at: { $lte: new Date(this.#store.now()) } };
-      const [row] = await this.#rows.system.find(due).limit(1).toArray();
-      if (!row) return;
-      await this.measure(row._id);
-    }
+    while (await this.#due.each(({ _id }) => this.measure(_id)));
   }
 
   /** Measures a tenant's storage; concurrent calls share one measurement. */

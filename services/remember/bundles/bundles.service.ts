@@ -4,7 +4,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { Due } from "../../../mixins/due.ts";
+import { deletion } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { WEIGHTS_VERSION } from "../../../storage/search/features.ts";
@@ -103,7 +103,6 @@ function toItem({ kind, item_id, title, score, source, why, rank }: Placed): Bun
   return { kind, item_id, title, score, source, why, rank };
 }
 
-const BATCH = 100;
 /** How long a bundle is held for the request that will name it; a handoff's reference extends it by the same time. */
 const HELD_MS = DAY_MS;
 
@@ -130,24 +129,15 @@ async function hold(bundles: TenantCollection<BundleDoc>, now: number, held: Hel
 }
 
 /** Removes expired bundles that no handoff names. The task returns whether there may be more. */
-function newReaper(
-  bundles: TenantCollection<BundleDoc>,
-  now: () => number,
-): (broker: Pick<ServiceBroker, "call">) => Promise<boolean> {
-  const projection = { expires_at: 1 };
-  const due = new Due({ rows: bundles, by: "expires_at", now, batch: BATCH, projection });
-  const reap = async (broker: Pick<ServiceBroker, "call">, tenant_id: string, those: BundleDoc[]) => {
-    const over = { expires_at: { $lte: new Date(now()) } };
-    const ids = those.map(({ _id }) => _id);
-    const asked = { tenant_id, bundle_ids: ids };
+const newReaper = (rows: Bundles, now: () => number) =>
+  deletion({ rows, by: "expires_at", now }, async (tenant_id, over, broker: Pick<ServiceBroker, "call">) => {
+    const asked = { tenant_id, bundle_ids: over._id.$in };
     const named = new Set(await broker.call<string[], object>("handoffs.bundle_references", asked));
     const $set = { expires_at: new Date(now() + HELD_MS) };
-    await bundles.updateMany(tenant_id, { _id: { $in: [...named] }, ...over }, { $set });
+    await rows.updateMany(tenant_id, { ...over, _id: { $in: [...named] } }, { $set });
     // Bundles held meanwhile stay.
-    await bundles.deleteMany(tenant_id, { _id: { $in: ids.filter((id) => !named.has(id)) }, ...over });
-  };
-  return (broker) => due.work((tenant_id, those) => reap(broker, tenant_id, those));
-}
+    await rows.deleteMany(tenant_id, { ...over, _id: { $in: over._id.$in.filter((id) => !named.has(id)) } });
+  });
 
 type Bundles = TenantCollection<BundleDoc>;
 

@@ -4,7 +4,7 @@ import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { mayRead } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
-import { Due } from "../../../mixins/due.ts";
+import { Due, deletion } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { PAGE_BYTES } from "../../../storage/commands.ts";
@@ -208,17 +208,14 @@ const BATCH = 100;
 const PENDING_MS = 5_000;
 
 /** Deletes memories permanently once they can no longer be restored. The task returns whether there may be more. */
-export function newPurge(of: Memories): (ctx: Calls) => Promise<boolean> {
-  const { rows, now } = of;
-  const projection = { purge_at: 1 };
-  const due = new Due({ rows, by: "purge_at", now: () => now().getTime(), batch: BATCH, projection });
-  return (ctx) =>
-    due.work(async (tenant_id, those) => {
-      const ids = those.map(({ _id }) => _id);
-      await eraseEverywhere(of, ctx, tenant_id, ids);
-      await rows.deleteMany(tenant_id, { _id: { $in: ids }, purge_at: { $lte: now() } });
-    });
-}
+export const newPurge = (of: Memories) =>
+  deletion(
+    { rows: of.rows, by: "purge_at", now: () => of.now().getTime() },
+    async (tenant_id, over, ctx: Calls) => {
+      await eraseEverywhere(of, ctx, tenant_id, over._id.$in);
+      await of.rows.deleteMany(tenant_id, over);
+    },
+  );
 
 /** Finishes replacements that were interrupted. The task returns whether there may be more. */
 export function newFinishing(memories: Memories): (ctx: Calls) => Promise<boolean> {

@@ -1,3 +1,4 @@
+import { inTurns } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
@@ -36,9 +37,9 @@ export class Touches {
     const noted = [...this.#noted];
     this.#noted.clear();
     this.#count = 0;
-    for (const [tenant_id, ids] of noted) {
-      const update = { $set: { accessed_at: new Date(now) } };
-      await this.#memories.updateMany(tenant_id, { _id: { $in: [...ids] } }, update);
-    }
+    const units = noted.map(([tenant_id, ids]) => ({ tenant_id, _id: { $in: [...ids] } }));
+    await inTurns("memories", units, ({ tenant_id, _id }) =>
+      this.#memories.updateMany(tenant_id, { _id }, { $set: { accessed_at: new Date(now) } }),
+    );
   }
 }

@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { LruMap } from "../../../lib/lru-map.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import {
@@ -10,6 +11,7 @@ import {
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, NO_TENANT } from "../../../storage/search/protocol.ts";
+import { isSystemic } from "../../../storage/store-lost.ts";
 import { Coverage, owns, type View } from "./coverage.ts";
 import type { EmbeddingStore } from "./embedding-loop.ts";
 import type { ErasureDoc } from "./search.model.ts";
@@ -26,6 +28,10 @@ const PAGE = 200;
 const TENANTS = 100;
 /** A row may become readable this long after its timestamp. */
 const OVERLAP_MS = 5000;
+
+/** Passes that an entry may end by its failure. */
+const PATIENCE = 5;
+const MOST_REMEMBERED = 1000;
 
 interface Position {
   changed_at: number;
@@ -56,6 +62,8 @@ export class CatchUp {
   readonly #partial = new Set<string>();
   /** When changes did not get into the index, by domain and tenant, or by domain if it may be any tenant's. */
   readonly #missed = new Map<string, number>();
+  /** How often entries failed by themselves. */
+  readonly #failures = new LruMap<string, number>(MOST_REMEMBERED);
   /** The nodes that there were when the last finished pass began. */
   #caughtUp: View | null = null;
 
@@ -232,11 +240,22 @@ export class CatchUp {
   }
 
   async #put(domain: string, tenant_id: string, entries: SearchEntry[]): Promise<void> {
-    await this.#deps.index.put(tenant_id, searchable(entries)).catch((err) => {
-      // The pass ends here: what it would have fetched is missing, too.
-      this.miss([domain]);
-      throw err;
-    });
+    const failed = async (err: unknown) => {
+      if (entries.length > 1) for (const each of entries) await this.#put(domain, tenant_id, [each]);
+      else this.#leaveOut(domain, `${domain} ${tenant_id} ${entries[0]?.id}`, err);
+    };
+    await this.#deps.index.put(tenant_id, searchable(entries)).catch(failed);
+  }
+
+  /** Gives up an entry that has failed too often for the others to wait. @throws before that, which ends the pass */
+  #leaveOut(domain: string, entry: string, err: unknown): void {
+    const failures = (this.#failures.get(entry) ?? 0) + 1;
+    this.#failures.set(entry, failures);
+    if (failures === PATIENCE) this.#deps.broker.logger.warn({ err }, `search: left out ${entry}`);
+    if (failures >= PATIENCE && !isSystemic(err)) return;
+    // What the pass would have fetched is missing, too.
+    this.miss([domain]);
+    throw err;
   }
 
   async #cursor(domain: string): Promise<Position | null> {
@@ -285,12 +304,9 @@ export class CatchUp {
   }
 }
 
-function byTenant(entries: SearchEntriesAnswer["entries"]): Map<string, SearchEntry[]> {
-  const tenants = new Map<string, SearchEntry[]>();
-  for (const { tenant_id, ...entry } of entries) {
-    const own = tenants.get(tenant_id);
-    if (own) own.push(entry);
-    else tenants.set(tenant_id, [entry]);
-  }
-  return tenants;
-}
+/** Returns the entries of each tenant. */
+const byTenant = (entries: SearchEntriesAnswer["entries"]): [string, SearchEntry[]][] =>
+  [...Map.groupBy(entries, ({ tenant_id }) => tenant_id)].map(([tenant_id, own]) => [
+    tenant_id,
+    own.map(({ tenant_id: _, ...entry }) => entry),
+  ]);

@@ -1,6 +1,7 @@
 import { Binary } from "mongodb";
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
+import { asBackground } from "../../../lib/queue/work.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
 import { ErasedIds } from "../../../storage/search/erased-ids.ts";
@@ -80,7 +81,10 @@ export class EmbeddingWork {
       for (const tenant_id of fromNext(waiting, this.#last)) {
         if (this.#stopped) return;
         this.#last = tenant_id;
-        await this.#step(tenant_id, round, pass).then(pass.succeeded, (err) => pass.failed(tenant_id, err));
+        const step = () => this.#step(tenant_id, round, pass);
+        await asBackground(tenant_id, "embedding", step).then(pass.succeeded, (err) =>
+          pass.failed(tenant_id, err),
+        );
       }
     }
     pass.end();

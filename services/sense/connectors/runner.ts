@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerSource, Connector } from "../../../connectors/connector.ts";
+import { asBackground } from "../../../lib/queue/work.ts";
+import { inTurns } from "../../../mixins/due.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
@@ -17,6 +19,9 @@ const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
   amqp091: async () => (await import("../../../connectors/amqp091.ts")).Amqp091Connector,
   amqp10: async () => (await import("../../../connectors/amqp10.ts")).Amqp10Connector,
 };
+
+/** Connectors that start or stop at a time: one may wait for its messages. */
+const AT_ONCE = 8;
 
 interface Running {
   doc: ConnectorDoc;
@@ -52,10 +57,11 @@ export class Runner {
       docs.filter(({ tenant_id }) => active.has(tenant_id)).map((doc) => [doc._id, doc]),
     );
     for (const id of this.#running.keys()) if (!wanted.has(id)) this.stop(id);
-    for (const [id, doc] of wanted) {
-      if (isOther(this.#running.get(id)?.doc, doc)) await this.stop(id);
-      if (!this.#running.has(id) && !this.#stopped) await this.#start(doc);
-    }
+    const start = async (doc: ConnectorDoc) => {
+      if (isOther(this.#running.get(doc._id)?.doc, doc)) await this.stop(doc._id);
+      if (!this.#running.has(doc._id) && !this.#stopped) await this.#start(doc);
+    };
+    await inTurns("connectors", wanted.values(), start, AT_ONCE);
     return false;
   }
 
@@ -107,7 +113,7 @@ export class Runner {
           const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
           modes.requireWrites();
           await usage.require(doc.tenant_id, bytes);
-          return intake.take(messages);
+          return asBackground(doc.tenant_id, "connectors", () => intake.take(messages));
         },
         changed: () => reporter.changed(),
         trouble: (reason) => this.#logTrouble(doc, reason),

@@ -1,11 +1,11 @@
-import type { Service, ServiceBroker } from "moleculer";
+import type { Service } from "moleculer";
+import { tenantsIn } from "../../../mixins/due.ts";
 import { observeSharedGauge } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";
 
 /** Counting reads an index entry for every pending row, possibly millions. */
 const FRESH_MS = 60_000;
-const PAGE = 100;
 /** Agents of a tenant whose oldest delivery one reading finds, by about three look-ups each. */
 const AGENTS = 1_000;
 
@@ -22,7 +22,7 @@ export function observeBacklog(
   deliveries: TenantCollection<DeliveryDoc>,
   now: () => number,
 ): void {
-  const backlog = newBacklog(service.broker, deliveries);
+  const backlog = newBacklog(deliveries);
   observeSharedGauge(service, "deliveries_pending", async () => (await backlog()).counts);
   const readOldest = async () => {
     const { oldest } = await backlog();
@@ -31,7 +31,7 @@ export function observeBacklog(
   observeSharedGauge(service, "deliveries_oldest_seconds", readOldest, "deliveries_pending");
 }
 
-function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<DeliveryDoc>) {
+function newBacklog(deliveries: TenantCollection<DeliveryDoc>) {
   const oldestOf = new Map<string, OldestReady>();
   let last: Promise<Backlog> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -39,18 +39,14 @@ function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<Delivery
   async function read(): Promise<Backlog> {
     const counts = Object.fromEntries(PENDING.map((state) => [state, 0]));
     let oldest: number | null = null;
-    for (let offset = 0; ; offset += PAGE) {
-      const params = { offset, limit: PAGE };
-      const { tenants } = await broker.call<{ tenants: { id: string }[] }, unknown>("tenants.list", params);
-      for (const { id } of tenants) {
-        for (const state of PENDING)
-          counts[state] = (counts[state] ?? 0) + (await deliveries.count(id, { state }));
-        const own = oldestOf.get(id) ?? new OldestReady(deliveries, id);
-        oldestOf.set(id, own);
-        oldest = earlier(oldest, await own.read());
-      }
-      if (tenants.length < PAGE) return { counts, oldest };
+    for (const { tenant_id } of await tenantsIn(deliveries)) {
+      for (const state of PENDING)
+        counts[state] = (counts[state] ?? 0) + (await deliveries.count(tenant_id, { state }));
+      const own = oldestOf.get(tenant_id) ?? new OldestReady(deliveries, tenant_id);
+      oldestOf.set(tenant_id, own);
+      oldest = earlier(oldest, await own.read());
     }
+    return { counts, oldest };
   }
 
   return function backlog(): Promise<Backlog> {

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../../lib/time.ts";
-import { Due } from "../../../mixins/due.ts";
+import { Due, inTurns } from "../../../mixins/due.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -11,12 +11,6 @@ import { type DeliveryDoc, type DeliveryState, timelinePush, UNLEASED } from "./
 import type { Progress } from "./health/progress.ts";
 import type { Ready } from "./notify.ts";
 import type { Ordering } from "./ordering.ts";
-
-/** Filters ended leases and waits. */
-interface Ended {
-  due_at: { $lte: Date } | { $gt: Date };
-  state?: DeliveryState;
-}
 
 interface SweepDeps {
   store: Store;
@@ -39,8 +33,7 @@ const ENDED = {
   due_at: 1,
 } as const;
 /** Longest possible lease and wait, by the contracts of agents, extend and return. */
-const LONGEST_LEASE_MS = DAY_MS / 2;
-const LONGEST_WAIT_MS = DAY_MS;
+const LONGEST_MS = { leased: DAY_MS / 2, waiting: DAY_MS };
 
 /** Time-driven transitions. Each task returns whether there may be more. */
 export class Sweep {
@@ -58,7 +51,7 @@ export class Sweep {
   /** Ends leases and waits: the row becomes ready again, or dead if the budget is spent. */
   endDue(): Promise<boolean> {
     const at = new Date(this.#deps.store.now());
-    return this.#due.work((_, rows) => this.#end(rows, { due_at: { $lte: at } }, at));
+    return this.#due.work((_, rows) => this.#end(rows, at));
   }
 
   /** Returns by how many seconds the sweep is late with the oldest ended lease or wait; null without one. */
@@ -69,19 +62,21 @@ export class Sweep {
     return row?.due_at ? (now - row.due_at.getTime()) / 1000 : null;
   }
 
-  /** Ends leases and waits that end later than any can: they were created while the clock was ahead. */
+  /** Makes leases and waits due that end later than any can: they were created while the clock was ahead. */
   async endAhead(): Promise<boolean> {
-    const at = new Date(this.#deps.store.now());
-    const after = (ms: number) => ({ due_at: { $gt: new Date(at.getTime() + ms) } });
-    const endAll = async (ended: Ended) => {
-      const options = { sort: { due_at: 1 }, limit: BATCH, projection: ENDED } as const;
-      const rows = (await this.#deps.deliveries.system.find(ended, options).toArray()) as DeliveryDoc[];
-      for (const own of Map.groupBy(rows, ({ tenant_id }) => tenant_id).values())
-        await this.#end(own, ended, at);
-      return rows.length === BATCH;
-    };
-    const leases = await endAll({ ...after(LONGEST_LEASE_MS), state: "leased" });
-    return (await endAll({ ...after(LONGEST_WAIT_MS), state: "waiting" })) || leases;
+    const { deliveries, store } = this.#deps;
+    const due_at = new Date(store.now());
+    let more = false;
+    for (const [state, ms] of Object.entries(LONGEST_MS) as [DeliveryState, number][]) {
+      const ahead = { state, due_at: { $gt: new Date(due_at.getTime() + ms) } };
+      const options = { sort: { due_at: 1 }, limit: BATCH, projection: { tenant_id: 1 } } as const;
+      const rows = (await deliveries.system.find(ahead, options).toArray()) as DeliveryDoc[];
+      await inTurns("deliveries", rows, ({ tenant_id, _id }) =>
+        deliveries.update(tenant_id, { _id, ...ahead }, { $set: { due_at } }),
+      );
+      more ||= rows.length === BATCH;
+    }
+    return more;
   }
 
   /**
@@ -104,7 +99,7 @@ export class Sweep {
   }
 
   /** Ends those of one tenant. */
-  async #end(rows: DeliveryDoc[], ended: Ended, at: Date): Promise<void> {
+  async #end(rows: DeliveryDoc[], at: Date): Promise<void> {
     const [{ tenant_id }] = rows as [DeliveryDoc];
     const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
     const settings = await this.#deps.agents.getMany(
@@ -113,7 +108,7 @@ export class Sweep {
     );
     const budgetOf = (agent_id: string | null) => settings.get(agent_id as string)?.retry_budget as number;
     await this.#deps.deliveries.bulk(
-      byAgent.flatMap(([agent_id, own]) => endWrites(own, budgetOf(agent_id), at, ended)),
+      byAgent.flatMap(([agent_id, own]) => endWrites(own, budgetOf(agent_id), at)),
     );
     const dead = rows.filter((row) => isSpent(row, budgetOf(row.agent_id)));
     metrics.deliveriesDeadLettered.inc(dead.length);
@@ -139,7 +134,7 @@ const LOG = { log: 1, log_at: 1 } as const;
 const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });
 
 /** Returns the writes for one agent's ended rows. A lease extended or settled meanwhile is no longer due. */
-function endWrites(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: Ended): Write<DeliveryDoc>[] {
+function endWrites(rows: DeliveryDoc[], budget: number, at: Date): Write<DeliveryDoc>[] {
   const { tenant_id, agent_id } = rows[0] as DeliveryDoc;
   const dead = rows.filter((row) => isSpent(row, budget));
   const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
@@ -147,9 +142,9 @@ function endWrites(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: En
   const death = { tenant_id, agent_id: agent_id as string, at, reason: spentReason(budget, "lease expired") };
   const ready = { $set: { state: "ready" as const }, $unset: UNLEASED };
   return [
-    ...updateAll(dead, due_at, deadUpdate(death)),
-    ...updateAll(expired, due_at, { ...ready, $push: timelinePush({ at, what: "lease_expired" }) }),
-    ...updateAll(waited, due_at, ready),
+    ...updateAll(dead, at, deadUpdate(death)),
+    ...updateAll(expired, at, { ...ready, $push: timelinePush({ at, what: "lease_expired" }) }),
+    ...updateAll(waited, at, ready),
   ];
 }
 
@@ -157,10 +152,10 @@ function isSpent({ state, attempt_count }: DeliveryDoc, budget: number): boolean
   return state === "leased" && attempt_count >= budget;
 }
 
-function updateAll(rows: DeliveryDoc[], due_at: Ended["due_at"], update: object): Write<DeliveryDoc>[] {
+function updateAll(rows: DeliveryDoc[], at: Date, update: object): Write<DeliveryDoc>[] {
   const [first] = rows;
   if (!first) return [];
   const { tenant_id, state } = first;
-  const filter = { ...byId(rows), tenant_id, state, due_at };
+  const filter = { ...byId(rows), tenant_id, state, due_at: { $lte: at } };
   return [{ updateMany: { filter, update } }];
 }

@@ -4,6 +4,7 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import { inTurns } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { Listener, ListenersParams } from "../interests/receiver.ts";
@@ -69,10 +70,11 @@ export class EventTypes {
   async #write(): Promise<void> {
     const noted = this.#noted;
     this.#noted = new Map();
-    for (const [tenant_id, types] of noted) {
-      const all = [...types];
-      for (let at = 0; at < all.length; at += BATCH) await this.#add(tenant_id, all.slice(at, at + BATCH));
-    }
+    const tenants = [...noted].map(([tenant_id, types]) => ({ tenant_id, left: [...types] }));
+    await inTurns("event_types", tenants, async ({ tenant_id, left }) => {
+      await this.#add(tenant_id, left.splice(0, BATCH));
+      return left.length > 0;
+    });
   }
 
   async #add(tenant_id: string, batch: [string, Seen][]): Promise<void> {
@@ -107,7 +109,8 @@ export class EventTypes {
 
   async list({ params, meta }: CallOf<typeof contract.listEventTypes>) {
     requireMayRead(meta.caller);
-    await this.flush();
+    // Those of another tenant may fail.
+    await this.flush().catch(() => {});
     const { tenant_id } = meta.caller;
     const { search, cursor, limit = 50 } = params;
     const filter = search ? { type: containing(search) } : {};

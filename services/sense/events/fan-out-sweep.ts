@@ -1,6 +1,7 @@
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
+import { asBackground } from "../../../lib/queue/work.ts";
 import { pastGroup } from "../../../mixins/queue.ts";
 import { Quiet } from "../../../mixins/quiet.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -58,7 +59,7 @@ export class FanOutSweep {
       const isFirst = this.#after === "";
       if (isFirst && this.#quiet.isQuiet) return;
       if (isFirst) this.#quiet.begin();
-      const oldest = await this.#oldestOfNextTenant();
+      const oldest = await firstAfter(this.#deps.events, this.#after);
       if (!oldest && isFirst) await this.#quiet.foundNothing(() => false);
       if (!oldest) return this.#startOver();
       const { tenant_id, fanout_key } = oldest;
@@ -75,8 +76,17 @@ export class FanOutSweep {
     this.#found = false;
   }
 
-  /** Claims as many of a tenant's due events as fit. */
+  /** Claims as many of a tenant's due events as fit. If that fails, other tenants are next. */
   async claim(tenant_id: string): Promise<void> {
+    try {
+      await asBackground(tenant_id, "fan-out", () => this.#claim(tenant_id));
+    } catch (err) {
+      this.#deps.queue.markSpilled(tenant_id);
+      throw err;
+    }
+  }
+
+  async #claim(tenant_id: string): Promise<void> {
     const { events, queue } = this.#deps;
     const limit = Math.min(queue.capacity(tenant_id), MAX_CLAIM);
     if (limit === 0) return queue.markSpilled(tenant_id);
@@ -122,8 +132,8 @@ export class FanOutSweep {
     const claimed = await events.find(tenant_id, own, { bounded: "sizes were added up" });
     claimed.sort((a, b) => (a.position < b.position ? -1 : 1));
     for (const row of claimed) {
-      const event = parse(row.envelope);
-      if (event) queue.push(toEntry(row, event, leased_until));
+      const entry = read(row, leased_until);
+      if (entry) queue.push(entry);
       else await onUnreadable(row);
     }
   }
@@ -138,13 +148,16 @@ export class FanOutSweep {
   #dueBefore(tenant_id: string): string {
     return fanoutKey(tenant_id, Math.max(this.#deps.store.now(), this.#recoverUntil ?? 0));
   }
-
-  async #oldestOfNextTenant(): Promise<EventDoc | null> {
-    const { events } = this.#deps;
-    const options = { sort: { fanout_key: 1 as const }, projection: { tenant_id: 1, fanout_key: 1 } };
-    return (await events.system.findOne({ fanout_key: { $gt: this.#after } }, options)) as EventDoc | null;
-  }
 }
+
+/** Returns the first event behind a position that waits for its fan-out. */
+const firstAfter = (events: TenantCollection<EventDoc>, after: string) =>
+  events.system.findOne({ fanout_key: { $gt: after } }, FIRST) as Promise<EventDoc | null>;
+
+const FIRST = {
+  sort: { fanout_key: 1 },
+  projection: { tenant_id: 1, fanout_key: 1, accepted_at: 1, not_before: 1 },
+} as const;
 
 /** Limit of tenants with events due for fan-out whose oldest is looked at. */
 const MOST_TENANTS = 200;
@@ -154,14 +167,10 @@ export async function oldestDueSeconds(
   events: TenantCollection<EventDoc>,
   store: Pick<Store, "now">,
 ): Promise<number | null> {
-  const options = {
-    sort: { fanout_key: 1 as const },
-    projection: { tenant_id: 1, accepted_at: 1, not_before: 1 },
-  };
   let oldest = Number.POSITIVE_INFINITY;
   let after = "";
   for (let tenants = 0; tenants < MOST_TENANTS; tenants++) {
-    const row = (await events.system.findOne({ fanout_key: { $gt: after } }, options)) as EventDoc | null;
+    const row = await firstAfter(events, after);
     if (!row) break;
     oldest = Math.min(oldest, (row.not_before ?? row.accepted_at).getTime());
     after = pastGroup(keyRange(row.tenant_id).before, row.fanout_key as string);
@@ -204,9 +213,9 @@ export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number):
   };
 }
 
-function parse(envelope: string): CloudEvent | null {
+function read(row: EventDoc, leased_until: number): Entry | null {
   try {
-    return parseEnvelope<CloudEvent>(envelope);
+    return toEntry(row, parseEnvelope<CloudEvent>(row.envelope), leased_until);
   } catch {
     return null;
   }

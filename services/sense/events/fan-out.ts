@@ -148,13 +148,13 @@ export class FanOut {
   }
 
   async #claimDue(): Promise<boolean> {
-    const spilled = this.#queue.nextSpilled();
-    if (spilled) await this.#sweep.claim(spilled);
     const now = performance.now();
     if (now - this.#sweptAt >= this.#sweepMs) {
       this.#sweptAt = now;
       await this.#sweep.run();
     }
+    const spilled = this.#queue.nextSpilled();
+    if (spilled) await this.#sweep.claim(spilled);
     this.#pump();
     return this.#queue.nextSpilled() !== null;
   }

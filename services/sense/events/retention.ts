@@ -1,8 +1,8 @@
 import { DAY_MS } from "../../../lib/time.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
 import { nodesWith } from "../../../mixins/affinity.ts";
+import { inTurns, tenantsIn } from "../../../mixins/due.ts";
 import type { EventDeps } from "./deps.ts";
-import type { EventDoc } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
 
 interface RetentionDeps extends EventDeps {
@@ -27,37 +27,14 @@ export class Retention {
     this.#keptMs = days * DAY_MS;
   }
 
-  /** Has each tenant's old events deleted by its owner, for as many tenants at once as there are nodes. */
+  /** Has each tenant's old events deleted by its owner, a batch at a turn, for as many tenants at once as there are nodes. */
   async run(): Promise<false> {
-    const { broker } = this.#deps;
-    const listing = new Actor();
-    const failures: unknown[] = [];
-    let after = "";
-    const next = async () => {
-      const tenant_id = await this.#tenantAfter(after);
-      if (tenant_id !== null) after = tenant_id;
-      return tenant_id;
-    };
-    const lane = async () => {
-      for (let tenant_id = await listing.run(next); tenant_id !== null; tenant_id = await listing.run(next))
-        await this.#deleteAll(tenant_id).catch((err) => failures.push(err));
-    };
+    const { broker, events } = this.#deps;
+    const deleteSome = async ({ tenant_id }: { tenant_id: string }) =>
+      (await broker.call<number, unknown>("events.delete_old", { tenant_id })) === BATCH;
     const lanes = Math.max(nodesWith(broker, "events").length, 1);
-    await Promise.all(Array.from({ length: lanes }, lane));
-    if (failures.length > 0) throw failures[0];
+    await inTurns("events", await tenantsIn(events), deleteSome, lanes);
     return false;
-  }
-
-  async #tenantAfter(after: string): Promise<string | null> {
-    const options = { sort: { tenant_id: 1 }, projection: { tenant_id: 1 } } as const;
-    const { events } = this.#deps;
-    const event = (await events.system.findOne({ tenant_id: { $gt: after } }, options)) as EventDoc | null;
-    return event?.tenant_id ?? null;
-  }
-
-  async #deleteAll(tenant_id: string): Promise<void> {
-    const { broker } = this.#deps;
-    while ((await broker.call<number, unknown>("events.delete_old", { tenant_id })) === BATCH);
   }
 
   /** Deletes a batch of a tenant's old events; returns how many, fewer than a batch if no more are left. */

@@ -84,11 +84,6 @@ export class FirstIds {
     // A concurrent delivery or sweep renewed or removed it.
     return renewed ?? this.#firstAt(tenant_id, _id, { id, topic });
   }
-
-  /** Removes expired rows. @returns whether there may be more */
-  sweep(): Promise<boolean> {
-    return this.#rows.deleteDue({ expires_at: { $lte: new Date(this.now()) } });
-  }
 }
 
 function hashBody(text: string): string {

@@ -1,6 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
+import { deletion } from "../../../mixins/due.ts";
 import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import {
@@ -15,7 +16,13 @@ import type { Loaded } from "../deliveries/deps.ts";
 import { idOfSender } from "./delivery-id.ts";
 import * as contract from "./ingest.contract.ts";
 import * as receiving from "./ingest.contract.ts";
-import { type LoggedRequest, type WebhookDoc, WebhookLogModel, WebhookModel } from "./ingest.model.ts";
+import {
+  type LoggedRequest,
+  WebhookBodyModel,
+  type WebhookDoc,
+  WebhookLogModel,
+  WebhookModel,
+} from "./ingest.model.ts";
 import type { MappedHeaders } from "./mapping.ts";
 import { readPayload } from "./payload.ts";
 import { type Again, Receiver } from "./receive.ts";
@@ -33,7 +40,9 @@ export const ingestService: ServiceFactory = (runtime) => {
   const webhooks = new Webhooks(runtime, rows, log);
   const tests = new MappingTests(runtime, webhooks, log);
   const receiver = new Receiver(runtime, rows, log);
-  const sweep = new SharedLoop("sweep", () => receiver.firstIds.sweep(), SWEEP_MS);
+  const bodies = runtime.store.collection(WebhookBodyModel);
+  const expired = deletion({ rows: bodies, by: "expires_at", now: runtime.store.now });
+  const sweep = new SharedLoop("sweep", expired, SWEEP_MS);
 
   return {
     name: "ingest",

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import { redact } from "../../../lib/text/redact.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
+import { inTurns } from "../../../mixins/due.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { LoggedRequest, WebhookDoc, WebhookLogDoc } from "./ingest.model.ts";
@@ -101,16 +102,17 @@ export class RequestLog {
   async write(): Promise<void> {
     const pending = this.#pending;
     this.#pending = new Map();
-    const tenants = Map.groupBy(pending, ([, { tenant_id }]) => tenant_id);
+    const tenants = [...Map.groupBy(pending, ([, { tenant_id }]) => tenant_id)];
+    const units = tenants.map(([tenant_id, logs]) => ({ tenant_id, logs }));
     try {
-      for (const [tenant_id, logs] of tenants) {
+      await inTurns("webhooks", units, async ({ tenant_id, logs }) => {
         await this.#writeOf(
           tenant_id,
           logs.map(([_id, { requests }]) => [_id, requests] as const),
         );
         for (const [_id] of logs) pending.delete(_id);
         if (this.#broker) reportChange(this.#broker, tenant_id, "ingest");
-      }
+      });
     } catch (err) {
       const newer = this.#pending;
       this.#pending = pending;

@@ -6,6 +6,7 @@ import { defined } from "../../../lib/defined.ts";
 import { newId, newUuid } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import { deletion } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { eraseTexts } from "../../../storage/erase-texts.ts";
@@ -29,12 +30,8 @@ export const schedulesService: ServiceFactory = (runtime) => {
   // Ticks due during maintenance are late, as after a standstill.
   const run = async () => (modes.isMaintenance ? false : ticker.run());
   const ticks = new SharedLoop("ticks", run, TICK_MS);
-  const ended = new SharedLoop("ended", deleteEnded, HOUR_MS);
-
-  /** Deletes schedules that ended long ago; returns whether there may be more. */
-  function deleteEnded(): Promise<boolean> {
-    return rows.deleteDue({ ended_at: { $lt: new Date(store.now() - ENDED_DAYS * DAY_MS) } });
-  }
+  const before = () => store.now() - ENDED_DAYS * DAY_MS;
+  const ended = new SharedLoop("ended", deletion({ rows, by: "ended_at", now: before }), HOUR_MS);
 
   return {
     name: "schedules",
