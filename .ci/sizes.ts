@@ -31,13 +31,13 @@ const PARTS: Part[] = [
     most: { lines: 5_300, files: 38 },
   },
   { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_900 } },
-  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_400 } },
+  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_700 } },
   {
     name: "tests",
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 88_000 },
+    most: { lines: 88_200 },
   },
 ];
 

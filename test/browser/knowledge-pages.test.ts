@@ -81,6 +81,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["memory-origin", () => `/memories/${ids.a}?tab=origin`],
   ["memory-links", () => `/memories/${ids.linked}`],
   ["memory-address", () => `/memories/${ids.linked}?tab=origin`],
+  ["memory-map", () => "/memories/map"],
   ["memory-health", () => "/memories/health"],
   ["memory-erase", () => "/memories/erase"],
   ["merges", () => "/memories/merges"],

@@ -93,6 +93,38 @@ describe("memories", () => {
     await site.heading("The office is in Bergen.").waitFor();
   });
 
+  test("shows all memories on a map, to be walked by keys and by relationships", async () => {
+    const remember = async (title: string, subject: string, valid_from: string) => {
+      const text = { title, content: `${title}.`, subject, valid_from };
+      return ok(await agent.post("/memories", { ...text, type: "semantic", scope: "institutional" })).id;
+    };
+    const first = await remember("Tower unlit", "lighthouse", "2026-01-10T00:00:00Z");
+    const second = await remember("Tower lit", "lighthouse", "2026-06-10T00:00:00Z");
+    const pier = await remember("Pier closed", "pier", "2026-06-12T00:00:00Z");
+    const to = { target_memory_id: first, relationship_type: "causes" };
+    ok(await agent.post(`/memories/${pier}/relationships`, to));
+    await site.go("/memories/map?as_of=2026-07-01");
+    const dot = (name: string) => page.getByRole("button", { name, exact: true });
+    const [older, newer] = [
+      await dot("Tower unlit, lighthouse").boundingBox(),
+      await dot("Tower lit, lighthouse").boundingBox(),
+    ];
+    expect((newer?.x ?? 0) - (older?.x ?? 0)).toBeGreaterThan(100);
+    await dot("Tower unlit, lighthouse").click();
+    await page.getByRole("heading", { name: "Tower unlit" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("heading", { name: "Tower lit" }).waitFor();
+    expect(await page.locator(":focus").getAttribute("data-id")).toBe(second);
+    await page.keyboard.press("ArrowLeft");
+    await page.getByRole("button", { name: "causes: Pier closed" }).click();
+    await page.getByRole("heading", { name: "Pier closed" }).waitFor();
+    expect(await page.locator(".map-field line").count()).toBe(1);
+    await page.locator("label.segment", { hasText: "Type" }).click();
+    await dot("Pier closed, Semantic").waitFor();
+    await page.getByRole("link", { name: "Open" }).click();
+    await page.getByRole("heading", { level: 1, name: "Pier closed" }).waitFor();
+  });
+
   test("navigates between memories along their relationships", async () => {
     const [outage, alert] = [
       await remember("The outage", "The disk was full."),

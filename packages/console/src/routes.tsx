@@ -54,6 +54,7 @@ export const router = createBrowserRouter([
       page("/dead-letters", () => import("./pages/dead-letters/dead-letters.tsx"), "DeadLetters"),
       page("/memories", () => import("./pages/memories/memories.tsx"), "Memories"),
       page("/memories/health", () => import("./pages/memories/health.tsx"), "Health"),
+      page("/memories/map", () => import("./pages/memories/map.tsx"), "MemoryMap"),
       page("/memories/erase", () => import("./pages/memories/erase.tsx"), "Erase"),
       page("/memories/merges", () => import("./pages/memories/merges.tsx"), "Merges"),
       page("/memories/merges/:id", () => import("./pages/memories/merges.tsx"), "Merge"),

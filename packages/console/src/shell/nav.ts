@@ -80,6 +80,7 @@ const setting = (tab: string, label: string, needs?: Action) => {
 /** Pages that the sidebar does not show. */
 const FURTHER: (Omit<Target, "group"> & { needs?: Action | undefined })[] = [
   { to: "/memories/merges", label: "Merge proposals", detail: "Memories", icon: Icon.GitMerge },
+  { to: "/memories/map", label: "Map of memories", detail: "Memories", icon: Icon.Waypoints },
   { to: "/memories/health", label: "Memory health", detail: "Memories", icon: Icon.HeartPulse },
   { to: "/templates/new", label: "New template", detail: "Templates", icon: Icon.Shapes },
   { to: "/operator", label: "Operator", detail: "Installation", icon: Icon.Activity },

@@ -50,15 +50,8 @@ export function Filters() {
     <div className="memory-search">
       <SearchLine label="Search memories" placeholder="Search by question, words or meaning" />
       <div className="filter-line">
-        <SelectFilter name="type" label="Type" options={anyOf("All types", TYPES)} />
-        <SelectFilter name="scope" label="Scope" options={anyOf("All scopes", SCOPES)} />
-        <AgentFilter name="agent" label="Owner" none="All owners" />
-        <TextFilter name="project" label="Project" placeholder="Key" />
-        <TextFilter name="subject" label="Subject" placeholder="customer-42" />
-        <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />
+        <FilterFields />
         <MetadataFilterField />
-        <TextFilter name="as_of" label="As of" type="date" />
-        <CheckFilter name="superseded" label="Include superseded" />
         {q ? (
           <CheckFilter name="explain" label="Explain" off="0" />
         ) : (
@@ -67,6 +60,22 @@ export function Filters() {
       </div>
       <MetadataChips />
     </div>
+  );
+}
+
+/** Filters of the list, the search and the map. */
+export function FilterFields() {
+  return (
+    <>
+      <SelectFilter name="type" label="Type" options={anyOf("All types", TYPES)} />
+      <SelectFilter name="scope" label="Scope" options={anyOf("All scopes", SCOPES)} />
+      <AgentFilter name="agent" label="Owner" none="All owners" />
+      <TextFilter name="project" label="Project" placeholder="Key" />
+      <TextFilter name="subject" label="Subject" placeholder="customer-42" />
+      <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />
+      <TextFilter name="as_of" label="As of" type="date" />
+      <CheckFilter name="superseded" label="Include superseded" />
+    </>
   );
 }
 

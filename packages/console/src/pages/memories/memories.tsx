@@ -9,7 +9,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { optionsOf } from "../../ui/field.tsx";
 import { area, select, useForm } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX } from "../../ui/icons.tsx";
+import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX, Waypoints } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { type Column, column, endColumn, List, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
@@ -31,6 +31,7 @@ export function Memories() {
       lead="Memories of agents and people that you can read."
       actions={
         <>
+          <ButtonLink label="Map" to="/memories/map" icon={Waypoints} />
           <ButtonLink label="Merge proposals" to="/memories/merges" icon={GitMerge} />
           <ButtonLink label="Health" to="/memories/health" icon={HeartPulse} />
           <Button label="Create memory" kind="primary" icon={Plus} onClick={() => setAdding(true)} />
