@@ -28,7 +28,7 @@ const WEIGHTS = "sensorium-embedder-en";
 export const SERVER_PACKAGES = [WEIGHTS, EXPORT, SERVER];
 
 /** Entries that users start, and that the build of the image starts. */
-const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "data-folder.ts"].map(
+const ENTRIES = ["server.js", "start.js", "prepare.js", "admin.ts", "data-folder.ts"].map(
   (file) => `bin/${file}`,
 );
 /** Where the server loads the optional package. */

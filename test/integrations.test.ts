@@ -12,12 +12,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { blocksOf, page, runCommands } from "./support/guides.ts";
 import { newClient } from "./support/integrations.ts";
-import { oldestNode } from "./support/oldest-node.ts";
+import { oldestNode, shellWith } from "./support/oldest-node.ts";
 import { startServer, type TestServer } from "./support/server.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -41,7 +41,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "sensorium-integrations-"));
   checkout = join(folder, "sensorium");
   app = join(folder, "my-agent");
-  for (const each of ["package.json", "tsconfig.json", "packages", "docs/openapi.json"])
+  for (const each of ["package.json", "tsconfig.json", "bin", "packages", "docs/openapi.json"])
     cpSync(join(ROOT, each), join(checkout, each), { recursive: true, filter: isInClone });
   linkModules(join(folder, "modules"), ["packages/client"]);
   symlinkSync(join(ROOT, "node_modules/.bin"), join(folder, "modules/.bin"));
@@ -78,9 +78,8 @@ rm -f node_modules packages/integrations/node_modules ${done ? "../my-agent/*.mj
 async function read(readme: string, node: string, done: boolean): Promise<void> {
   const { url, apiKey } = await newClient(server);
   const text = readme.replace("http://127.0.0.1:3000", url).replace("ak_live_…", apiKey);
-  const others = process.env.PATH?.split(delimiter).filter((each) => !each.includes("node_modules"));
   const env = {
-    PATH: [dirname(realpathSync(node)), ...(others ?? [])].join(delimiter),
+    ...shellWith(realpathSync(node)),
     npm_config_prefer_offline: "true",
     npm_config_audit: "false",
   };

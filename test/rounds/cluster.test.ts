@@ -12,7 +12,7 @@ import { ok } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-const [, ...command] = scripts.cluster.split(" ");
+const [, ...command] = scripts.cluster.split(" && ").at(-1).split(" ");
 const record = Boolean(process.env.MONGO_URL) || onPath("mongod") || (await hasJavaCompiler());
 const here = record && onPath("nats-server") && onPath("redis-server");
 

@@ -108,7 +108,12 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
     process.execPath,
     [...flags, join(root, "node_modules/jest/bin/jest.js"), ...reporters, ...choice],
     // A separate process group, so that a stop reaches the workers and all that the tests started.
-    { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", out, out, "pipe"], detached: true },
+    {
+      cwd: root,
+      env: { ...process.env, NODE_ENV: "test", ...env },
+      stdio: ["ignore", out, out, "pipe"],
+      detached: true,
+    },
   );
   running.add(jest);
   return jest;

@@ -1,5 +1,5 @@
 /**
- * Writes generated/types.ts, the types of the client, from docs/openapi.json. It is not committed: `npm ci`, each type
+ * Writes generated/types.ts, the types of the client, from docs/openapi.json. It is not committed: each type
  * check and each build write it.
  */
 import { readFile, writeFile } from "node:fs/promises";

@@ -67,8 +67,8 @@ const NOT_BUILT = `<!doctype html>
 <meta charset="utf-8">
 <title>Sensorium</title>
 <h1>The console is not built</h1>
-<p>This installation was made without development dependencies. Run in its folder:</p>
-<pre>npm ci &amp;&amp; npm run console:build</pre>
+<p>It could not be built when this was installed. Run in the folder of the installation:</p>
+<pre>npm run console:build</pre>
 <p>The API works without it: see <a href="/docs">its reference</a>.</p>
 </html>
 `;
