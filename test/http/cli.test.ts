@@ -304,11 +304,13 @@ test("a run is begun from a template and done step by step", async () => {
 describe("doctor", () => {
   test("finds nothing wrong", async () => {
     await person.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
+    await settle(async () => (await person.memories.health()).embed_gap_count === 0);
     const { code, out } = await cli.run(["doctor"]);
     expect(code).toBe(0);
-    expect(out.match(/^\S/gm)).toEqual(["✓", "✓", "✓", "✓", "✓"]);
+    expect(out.match(/^\S/gm)).toEqual(["✓", "✓", "✓", "✓", "✓", "✓"]);
     expect(out).toContain("of the agent at the terminal in ");
     expect(out).toContain("✓ events   1 interest; 0 deliveries pending");
+    expect(out).toContain("✓ memories all are found by meaning");
   });
 
   test("counts each pending delivery once, also one that is leased", async () => {

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
+import { newCli } from "../support/cli.ts";
 import { damage } from "../support/damage.ts";
 import { startEmbedder } from "../support/embedder.ts";
 import type { Api } from "../support/http.ts";
@@ -139,6 +140,9 @@ test("another model recomputes all vectors, and search works by words meanwhile"
     degraded: true,
     results: [{ memory: { id } }],
   });
+  const { api_key } = server.credentials.agent;
+  await using cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: api_key });
+  expect((await cli.run(["doctor"])).out).toMatch(/! memories \d+ memories wait for the embedder/);
   embedder.behave({ holds: false });
   await settle(async () => (await gap(calm.agent)) === 0, { what: `vectors for all ${left}` });
   expect((await whole(() => search("dugong noon", calm.agent))).results[0]).toMatchObject({

@@ -14,7 +14,7 @@ const SIGNS: Record<Mark, string> = { ok: "✓", note: "!", wrong: "✗" };
 
 export const doctor: Command = {
   takes: "",
-  does: "Checks the address, the clock, and the key with its scopes or the sign-in of a person.",
+  does: "Checks the address, the clock, and the key with its scopes or the sign-in of a person; counts what waits.",
   as: ["agent", "person"],
   async run(context) {
     const findings: Finding[] = [];
@@ -41,7 +41,9 @@ async function* examine(context: Context): AsyncGenerator<Finding, void> {
   yield checkClock(address.date);
   const key = await checkKey(context);
   yield* key.findings;
-  if (key.agentId) yield* await checkDelivery(context, key.agentId, key.scopes);
+  if (!key.agentId) return;
+  yield* await checkDelivery(context, key.agentId, key.scopes);
+  yield* await checkMemories(context, key.scopes);
 }
 
 const HINTS: [RegExp, string][] = [
@@ -151,6 +153,18 @@ async function checkDelivery({ client, signal }: Context, agent_id: string, scop
     : finding("note", "events", "the agent has no interests: it receives only events of its channels");
   const letters = counted(dead, "dead letter waits", "dead letters wait");
   return dead ? [interests, finding("note", "events", `${letters} to review`)] : [interests];
+}
+
+/** How far the embedder is: with a new one, all texts get new vectors. */
+async function checkMemories({ client, signal }: Context, scopes: readonly string[]) {
+  if (!scopes.includes("memory:read") && !scopes.includes("admin")) return [];
+  const { embed_gap_count: left } = await client.memories.health({}, { signal });
+  if (left === 0) return [finding("ok", "memories", "all are found by meaning")];
+  const text =
+    left === null
+      ? "search does not respond"
+      : `${counted(left, "memory waits", "memories wait")} for the embedder: until then only words find them`;
+  return [finding("note", "memories", text)];
 }
 
 function counted(count: number, one: string, many: string): string {
