@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 84_230, files: 620 },
+    most: { lines: 84_260, files: 620 },
   },
   {
     name: "embedded driver",

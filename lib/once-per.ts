@@ -10,3 +10,17 @@ export function oncePer<K extends WeakKey, V>(compute: (key: K) => V): (key: K) 
     return value;
   };
 }
+
+/**
+ * Returns a function that begins a look once for each key in a tick of the event loop: all that ask for it then share its
+ * result. One that joined later could miss a change since.
+ */
+export function oncePerTick<V>(): (key: string, begin: () => Promise<V>) => Promise<V> {
+  const begun = new Map<string, Promise<V>>();
+  return (key, begin) => {
+    const shared = begun.get(key) ?? begin();
+    if (!begun.has(key)) setImmediate(() => begun.delete(key));
+    begun.set(key, shared);
+    return shared;
+  };
+}

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { EventEmitter } from "node:events";
 import { StreamResponse } from "@a2a-js/sdk";
+import { oncePerTick } from "../../lib/once-per.ts";
 import { memory } from "../../lib/queue/work.ts";
 import { emitted } from "../../services/edge/gateway/streams/sse.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
@@ -56,7 +57,8 @@ export async function* follow(
   for (let known = from; !isLast(known.state) && !ended.aborted; ) {
     // Listen before looking, so that no change goes unnoticed in between.
     const changed = emitted(changes, known.id, ended, LOOK_MS);
-    const next = await look(side, tasks, known);
+    const key = JSON.stringify([side, known.id, known.version]);
+    const next = await look(key, () => readNewer(side, tasks, known));
     if (!next) {
       await changed;
       continue;
@@ -73,19 +75,8 @@ interface Newer {
   updates: string[];
 }
 
-/** Looks that began in this tick of the event loop: all streams of a caller that know the same version share one. */
-const looks = new Map<string, Promise<Newer | null>>();
-
-function look(side: Side, tasks: Following["tasks"], known: Known): Promise<Newer | null> {
-  const key = JSON.stringify([side, known.id, known.version]);
-  const shared = looks.get(key);
-  if (shared) return shared;
-  const begun = readNewer(side, tasks, known);
-  looks.set(key, begun);
-  // One that joined later would miss a change since.
-  setImmediate(() => looks.delete(key));
-  return begun;
-}
+/** All streams of a caller that know the same version of a task share a look. */
+const look = oncePerTick<Newer | null>();
 
 async function readNewer(side: Side, tasks: Following["tasks"], known: Known): Promise<Newer | null> {
   const release = await memory.acquire({ ...side, caller: side.caller_id }, MAX_TASK, { queued: 1 });

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { Task } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
+import { oncePerTick } from "../../lib/once-per.ts";
 import type { Output } from "../../services/edge/gateway/answer/output.ts";
 import { beginEvents, sendComments } from "../../services/edge/gateway/streams/sse.ts";
 import type { Runtime } from "../../services/runtime.ts";
@@ -70,13 +71,13 @@ async function begin(
     const first = isStream ? await awaitFirst(result) : result;
     const { rest } = handler;
     if (isStream) await beginStream(to, first, waiting);
-    else if (!rest) await sendJson(to, first);
+    else if (!rest) await sendJson(to, JSON.stringify(first));
     else to.output.release();
     return rest && { id, rest, isStream };
   } catch (err) {
     // A stream that fails before its first event is answered by JSON.
     to.log.debug({ err }, "an A2A request was rejected");
-    await sendJson(to, failure(id, err));
+    await sendJson(to, JSON.stringify(failure(id, err)));
     return undefined;
   }
 }
@@ -113,10 +114,9 @@ async function beginStream({ res, output }: To, first: object, { ended }: Waitin
 }
 
 async function stream({ output }: To, { id, rest }: Begun, serving: Serving): Promise<void> {
-  const respond = (result: string) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
   try {
     for await (const updates of follow(serving, rest, rest.isLast))
-      for (const update of updates) await output.write(eventOf(respond(update)));
+      for (const update of updates) await output.write(eventOf(responseOf(id, update)));
   } catch (err) {
     await output.write(eventOf(JSON.stringify(failure(id, err))));
   } finally {
@@ -124,18 +124,28 @@ async function stream({ output }: To, { id, rest }: Begun, serving: Serving): Pr
   }
 }
 
+/** All who wait for a task share its text. */
+const readShown = oncePerTick<string>();
+
 /** Answers the task as it is when the wait is over. */
 async function wait(to: To, { id, rest }: Begun, serving: Serving): Promise<void> {
+  const { id: task_id, historyLength } = rest;
   try {
     for await (const _ of follow(serving, rest, rest.isLast));
     await to.output.reserve(MAX_TASK);
-    const read = await serving.tasks.read<Versioned>("read", { task_id: rest.id });
-    const task = Task.toJSON(shown(read.task, rest.historyLength));
-    await sendJson(to, { jsonrpc: "2.0", id, result: { task } });
+    const result = await readShown(JSON.stringify([serving.side, task_id, historyLength]), async () => {
+      const { task } = await serving.tasks.read<Versioned>("read", { task_id });
+      return JSON.stringify({ task: Task.toJSON(shown(task, historyLength)) });
+    });
+    await sendJson(to, responseOf(id, result));
   } catch (err) {
-    await sendJson(to, failure(id, err));
+    await sendJson(to, JSON.stringify(failure(id, err)));
   }
 }
+
+/** @param result as JSON */
+const responseOf = (id: Begun["id"], result: string) =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 
 const eventOf = (response: string) => `data: ${response}\n\n`;
 
@@ -143,10 +153,10 @@ const failure = (id: Begun["id"], err: unknown) => {
   return { jsonrpc: "2.0", id, error: JsonRpcTransportHandler.mapToJSONRPCError(err) };
 };
 
-async function sendJson({ res, output }: To, body: object): Promise<void> {
+async function sendJson({ res, output }: To, json: string): Promise<void> {
   if (res.destroyed) return;
   res.setHeader("Content-Type", "application/json");
   res.setHeader("Cache-Control", "no-store");
-  await output.write(JSON.stringify(body));
+  await output.write(json);
   output.end();
 }

@@ -5,6 +5,7 @@ import type { AgentCaller } from "../../../lib/access/caller.ts";
 import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { Actor, Actors } from "../../../mixins/actor.ts";
 import { deletion } from "../../../mixins/due.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { EraseContent } from "../../../services/erasers.ts";
@@ -40,6 +41,7 @@ export class A2aTasks {
   readonly #configs;
   readonly #now;
   readonly #broker: ServiceBroker;
+  readonly #changes = new Actors(() => new Actor());
 
   constructor(store: Store, broker: ServiceBroker) {
     this.#rows = store.collection(A2aTaskModel);
@@ -210,11 +212,13 @@ export class A2aTasks {
     });
   }
 
+  /** Changes a task after all earlier changes of it here: they would only make each other try again. */
+  #change(key: Key, change: Change): Promise<A2aTaskDoc> {
+    return this.#changes.with(key._id, (task) => task.run(() => this.#tryToChange(key, change)));
+  }
+
   /** Writes a change if nobody else did since it was read, else tries again; null changes nothing. */
-  async #change(
-    key: Key,
-    change: (task: TaskJson, at: Date, row: A2aTaskDoc) => (Partial<A2aTaskDoc> & { task: TaskJson }) | null,
-  ): Promise<A2aTaskDoc> {
+  async #tryToChange(key: Key, change: Change): Promise<A2aTaskDoc> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const row = await this.#require(key);
       const at = new Date(this.#now());
@@ -286,6 +290,12 @@ interface Key extends Partial<Side> {
   _id: string;
   tenant_id: string;
 }
+
+type Change = (
+  task: TaskJson,
+  at: Date,
+  row: A2aTaskDoc,
+) => (Partial<A2aTaskDoc> & { task: TaskJson }) | null;
 
 function ofAgent({ tenant_id, agent_id }: AgentCaller, _id: string): Key {
   return { _id, tenant_id, agent_id };

@@ -2,6 +2,7 @@ import { type Task, TaskState } from "@a2a-js/sdk";
 import { describe, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../../../../test/support/agents.ts";
 import { api } from "../../../../test/support/http.ts";
+import { settle } from "../../../../test/support/settle.ts";
 import { makeWorld, ok, refusal } from "../../../../test/support/tenancy.ts";
 import { useShared } from "../../../../test/support/use.ts";
 import { a2aClient, a2aClientAt, cardUrl, nextEvent, pushConfig, a2aRequest as request } from "../client.ts";
@@ -87,6 +88,22 @@ test("sending waits for the answer unless told not to", async () => {
   expect(((await sent) as Task).status?.state).toBe(TaskState.TASK_STATE_FAILED);
 });
 
+test("many messages to a task at once are all taken, and all who wait get its end", async () => {
+  const { id } = (await client.sendMessage(request("crowd"))) as Task;
+  const wait = { returnImmediately: false, historyLength: 1 };
+  const sent = Array.from({ length: 20 }, (_, n) =>
+    client.sendMessage(request(`crowd ${n}`, { taskId: id }, wait)),
+  );
+  await settle(async () => ok(await worker.get(`/a2a-tasks/${id}`)).task.history.length === 21);
+  ok(await report(id, { state: "completed" }));
+  const states = (await Promise.all(sent)).map((task) => [
+    (task as Task).status?.state,
+    (task as Task).history.length,
+  ]);
+  expect(states).toEqual(sent.map(() => [TaskState.TASK_STATE_COMPLETED, 1]));
+  for (let n = 0; n <= 20; n++) await receive();
+});
+
 test("a canceled task is final, and the agent is told", async () => {
   const task = (await client.sendMessage(request("cancel"))) as Task;
   await receive();
@@ -102,12 +119,12 @@ test("tasks are listed in pages, for their caller alone", async () => {
   let pageToken = "";
   do {
     const page = await client.listTasks({ ...ALL, pageSize: 2, pageToken });
-    expect(page.totalSize).toBe(5);
+    expect(page.totalSize).toBe(6);
     ids.push(...page.tasks.map(({ id }) => id));
     pageToken = page.nextPageToken;
   } while (pageToken);
-  expect(new Set(ids).size).toBe(5);
-  expect(ids).toHaveLength(5);
+  expect(new Set(ids).size).toBe(6);
+  expect(ids).toHaveLength(6);
   await expect(client.listTasks({ ...ALL, pageToken: "another" })).rejects.toThrow("pageToken");
   const other = await clientOf((await newAgent(server, world.admin, ["send"])).token);
   expect((await other.listTasks(ALL)).tasks).toEqual([]);

@@ -109,6 +109,26 @@ describe("a followed task", () => {
     expect(await follower.next()).toEqual({ done: true, value: undefined });
   });
 
+  test("is read once a change, however many follow it", async () => {
+    let current = { task, version: 1 };
+    let reads = 0;
+    const read = async (_: string, { version }: never) => {
+      reads++;
+      return version === current.version ? null : current;
+    };
+    const changes = new EventEmitter().setMaxListeners(0);
+    const following = { side: SIDE, tasks: { read } as never, changes, waiting };
+    const followers = Array.from({ length: 60 }, () => follow(following, toKnown(current), isFinal));
+    for (const text of ["a", "b", "c"]) {
+      const updates = followers.map((follower) => follower.next());
+      current = { task: note(text), version: current.version + 1 };
+      changes.emit("t");
+      for (const update of updates) expect((await update).value?.map(messageIn)).toEqual([text]);
+    }
+    expect(reads).toBeLessThanOrEqual(6);
+    await new Promise(setImmediate);
+  });
+
   test("that cannot be read any more ends all who follow it", async () => {
     const gone = notFound("a2a_task", "t");
     const tasks = { read: () => Promise.reject(gone) };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Caller } from "../../../../lib/access/caller.ts";
+import { type Caller, callerId } from "../../../../lib/access/caller.ts";
 import { pagesBySize } from "../../../../lib/broker/between-nodes.ts";
+import { oncePerTick } from "../../../../lib/once-per.ts";
 import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
 import type { EventText, FoundEvent } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
@@ -19,8 +20,8 @@ const LOOK_BYTES = 524_288;
 /** `GET /events/stream`: new events that the caller may read, until either side ends it. */
 export function streamEvents(edge: GatewayContext): StreamHandler {
   return async (exchange, params, link, output) => {
-    const { req, res, ctx } = exchange;
-    const events = new NewEvents(ctx, params);
+    const { req, res } = exchange;
+    const events = new NewEvents(exchange, params);
     // Refuses a caller without a scope, and a malformed glob, before the answer begins.
     const at = await events.start();
     beginEvents(res);
@@ -34,6 +35,10 @@ export function streamEvents(edge: GatewayContext): StreamHandler {
     }
   };
 }
+
+/** Streams of a tenant share the text of its events, those of a caller also what they find. */
+const load = oncePerTick<Buffer>();
+const find = oncePerTick<Page>();
 
 async function pump(
   { broker, arrivals }: GatewayContext,
@@ -53,9 +58,12 @@ async function pump(
     for (const { event_ids, bytes } of batches) {
       if (ended.aborted) return;
       await output.reserve(bytes);
-      const loaded = await ctx.call<EventText[]>("events.load_found", { tenant_id, event_ids });
+      const text = await load(`${tenant_id} ${event_ids}`, async () => {
+        const loaded = await ctx.call<EventText[]>("events.load_found", { tenant_id, event_ids });
+        return Buffer.from(loaded.map(textOf).join(""));
+      });
       await recheck();
-      await output.write(loaded.map(textOf).join(""));
+      await output.write(text);
     }
     output.release();
     await Promise.all([woken, pause(rest, undefined, { signal: ended }).catch(() => {})]);
@@ -89,6 +97,7 @@ interface Batch {
 /** Finds what the caller's list of events gained since the last look, each event once. */
 class NewEvents {
   readonly #ctx: Pick<RootCall, "call">;
+  readonly #caller: Caller;
   readonly #wanted: { type?: string; limit: number };
   readonly #seen = new Map<string, string>();
   /** Begins with the events of this time, by the service's clock. */
@@ -97,8 +106,9 @@ class NewEvents {
   /** Whether everything from the given time on is still to be found. */
   #isFirst: boolean;
 
-  constructor(ctx: Pick<RootCall, "call">, { type, since }: { type?: string; since?: string }) {
+  constructor({ ctx, caller }: HttpExchange, { type, since }: { type?: string; since?: string }) {
     this.#ctx = ctx;
+    this.#caller = caller as Caller;
     this.#wanted = { ...(type !== undefined && { type }), limit: PAGE };
     this.#from = since === undefined ? undefined : new Date(since).toISOString();
     this.#isFirst = since !== undefined;
@@ -141,7 +151,10 @@ class NewEvents {
   }
 
   #page(more: { since?: string; cursor?: string }): Promise<Page> {
-    return this.#ctx.call<Page>("events.find", { ...this.#wanted, ...more });
+    const query = { ...this.#wanted, ...more };
+    const { tenant_id, scopes } = this.#caller;
+    const key = JSON.stringify([tenant_id, callerId(this.#caller), scopes, query]);
+    return find(key, () => this.#ctx.call<Page>("events.find", query));
   }
 
   #note({ _id, accepted_at }: FoundEvent): void {
