@@ -60,3 +60,30 @@ export class Quiet {
     this.#seenAt = performance.now();
   }
 }
+
+/** Whether a look at whole collections can be left out: nothing has been written since the last one. Repeated as `Quiet`. */
+export class Unwritten {
+  readonly #collections: readonly string[];
+  #writes = -1;
+  #seenAt = Number.NEGATIVE_INFINITY;
+
+  constructor(...collections: string[]) {
+    this.#collections = collections;
+  }
+
+  get isQuiet(): boolean {
+    return this.#count() === this.#writes && performance.now() - this.#seenAt < REST_MS;
+  }
+
+  /** Looks. One that fails has to be repeated. */
+  async look<T>(task: () => Promise<T>): Promise<T> {
+    const [writes, seenAt] = [this.#count(), performance.now()];
+    const found = await task();
+    [this.#writes, this.#seenAt] = [writes, seenAt];
+    return found;
+  }
+
+  #count(): number {
+    return this.#collections.reduce((sum, name) => sum + writesOf(name), 0);
+  }
+}

@@ -1,8 +1,9 @@
-import type { Service } from "moleculer";
+import type { Service, ServiceBroker } from "moleculer";
 import type { GaugeName } from "../observability/gauges.ts";
 import { observeGauge } from "../observability/metrics.ts";
 import { isOwner } from "./affinity.ts";
-import { ServiceLoop } from "./loop.ts";
+import { type More, ServiceLoop } from "./loop.ts";
+import { Unwritten } from "./quiet.ts";
 
 /** The nodes that do not own a shared loop run it this many times less often, in case its owner cannot. */
 const STANDBY_INTERVALS = 20;
@@ -28,6 +29,30 @@ export class SharedLoop extends ServiceLoop {
   protected override isDue(): boolean {
     this.#skipped = this.isOwn ? 0 : (this.#skipped + 1) % STANDBY_INTERVALS;
     return this.#skipped === 0;
+  }
+}
+
+/**
+ * A loop of every node that compares its state with some collections. Without a nudge it runs only if one of them was written
+ * since, so that at rest further nodes add no statements.
+ */
+export class FollowingLoop extends ServiceLoop {
+  readonly #rows: Unwritten;
+
+  /** @param collections that the task reads */
+  constructor(
+    name: string,
+    task: (broker: ServiceBroker) => Promise<More>,
+    interval: number,
+    collections: readonly string[],
+  ) {
+    const rows = new Unwritten(...collections);
+    super(name, (broker) => rows.look(() => task(broker)), interval);
+    this.#rows = rows;
+  }
+
+  protected override isDue(): boolean {
+    return !this.#rows.isQuiet;
   }
 }
 

@@ -16,7 +16,8 @@ interface FormatRow {
   format: number;
 }
 
-const ROW = { _id: "format", tenant_id: INSTALLATION };
+export const FORMAT_ID = "format";
+const ROW = { _id: FORMAT_ID, tenant_id: INSTALLATION };
 const rowsOf = ({ db }: Connection) => (db as NonNullable<typeof db>).collection<FormatRow>(INSTALLATION);
 
 /** Returns the highest format of the rows in the record; 0 if they are all as any version has them. */

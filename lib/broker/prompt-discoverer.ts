@@ -71,6 +71,7 @@ export class PromptDiscoverer extends Discoverers.Local {
   #giveUp(nodeID: string, why: string): void {
     this.logger.warn(`Calls to node '${nodeID}' that wait for an answer are given up: ${why}.`);
     this.transit?.removePendingRequestByNodeID(nodeID);
+    void this.broker.broadcastLocal("$node.messages_lost", { nodeID });
   }
 
   #forgive(seconds: number): void {

@@ -3,7 +3,7 @@ import { listNodes as nodesOffering } from "../../../lib/broker/between-nodes.ts
 import { unavailable } from "../../../lib/contract/faults.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { noteAnyWrites, noteWrite, onWrite, setComplete } from "../../../storage/activity.ts";
-import { raiseFormat, readFormat, unknownFormat } from "../../../storage/format.ts";
+import { FORMAT_ID, raiseFormat, unknownFormat } from "../../../storage/format.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
 import {
   action,
@@ -16,7 +16,7 @@ import {
 } from "../../runtime.ts";
 import type { ModesState } from "../admission/modes.ts";
 import * as contract from "./nodes.contract.ts";
-import { InstallationModel } from "./nodes.model.ts";
+import { type InstallationDoc, InstallationModel } from "./nodes.model.ts";
 import { findProblems, reportNode } from "./report.ts";
 
 const ROW = { _id: "modes", tenant_id: INSTALLATION };
@@ -24,6 +24,10 @@ const ROW = { _id: "modes", tenant_id: INSTALLATION };
 const FOLLOW_MS = 30_000;
 const ANSWER_MS = 5000;
 const NONE: ModesState = { maintenance: null, log_level: null };
+
+function toModes(row: InstallationDoc | null = null): ModesState {
+  return row ? { maintenance: row.maintenance, log_level: row.log_level } : NONE;
+}
 
 /** Runs on every node, whatever `SERVICES` says: what the operator sees of nodes, and sets on them. */
 export const nodesService: ServiceFactory = (runtime) => {
@@ -34,13 +38,14 @@ export const nodesService: ServiceFactory = (runtime) => {
   let stopReports: (() => void) | undefined;
 
   async function read(): Promise<ModesState> {
-    const row = await rows.findOne(ROW.tenant_id, { _id: ROW._id });
-    return row ? { maintenance: row.maintenance, log_level: row.log_level } : NONE;
+    return toModes(await rows.findOne(ROW.tenant_id, { _id: ROW._id }));
   }
 
   async function follow(): Promise<false> {
-    modes.set(await read());
-    await formats.follow();
+    const both = await rows.find(ROW.tenant_id, { _id: { $in: [ROW._id, FORMAT_ID] } });
+    const named = new Map(both.map((row) => [row._id, row]));
+    modes.set(toModes(named.get(ROW._id)));
+    formats.follow(named.get(FORMAT_ID)?.format ?? 0);
     return false;
   }
 
@@ -127,7 +132,7 @@ export const nodesService: ServiceFactory = (runtime) => {
       ),
       report: idempotent<object>((ctx) => reportNode(runtime, ctx.broker, started_at)),
     },
-    events: { ...WRITES_OF_OTHERS, "nodes.format_raised": event(() => formats.follow()) },
+    events: { ...WRITES_OF_OTHERS, "nodes.format_raised": event(follow) },
     async started() {
       if (this.broker.transit) stopReports = reportWrites(this.broker);
       // A node that starts during maintenance refuses writes at once.
@@ -198,8 +203,9 @@ const WRITES_OF_OTHERS = {
   "$node.connected": nodesChanged,
   "$node.disconnected": nodesChanged,
   "$services.changed": nodesChanged,
-  // Messages sent while the connection was away are lost.
+  // Messages sent while the connection was away are lost, and those that a node's numbered heartbeats miss.
   "$transporter.connected": event(noteAnyWrites),
+  "$node.messages_lost": event(noteAnyWrites),
 };
 
 const RETRY_AFTER_SECONDS = 60;
@@ -224,9 +230,9 @@ class Formats {
     this.#runtime = runtime;
   }
 
-  /** Reads the format of the rows. Ends this node, as an operator does, if it is not known here. */
-  async follow(): Promise<void> {
-    this.#written = await readFormat(this.#runtime.store.connection);
+  /** Takes note of the format of the rows. Ends this node, as an operator does, if it is not known here. */
+  follow(written: number): void {
+    this.#written = written;
     const reason = unknownFormat(this.#written);
     if (reason === null) return;
     this.#runtime.log.fatal(reason);

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { LruMap } from "../../../lib/lru-map.ts";
-import { DAY_MS } from "../../../lib/time.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import { Unwritten } from "../../../mixins/quiet.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import {
   type SearchEntriesAnswer,
@@ -14,7 +15,7 @@ import { ERASURES_CURSOR, MOST_AWAY_MS, NO_TENANT } from "../../../storage/searc
 import { isSystemic } from "../../../storage/store-lost.ts";
 import { Coverage, owns, type View } from "./coverage.ts";
 import type { EmbeddingStore } from "./embedding-loop.ts";
-import type { ErasureDoc } from "./search.model.ts";
+import { type ErasureDoc, ErasureModel } from "./search.model.ts";
 
 /** Domain of each kind of entry: each offers `search_entries`. */
 export const DOMAIN_OF: Record<SearchKind, string> = {
@@ -24,6 +25,13 @@ export const DOMAIN_OF: Record<SearchKind, string> = {
   output: "outputs",
 };
 const DOMAINS = Object.values(DOMAIN_OF);
+/** The collection that each reads for `search_entries`. */
+const READ: Record<string, string> = {
+  memories: "memories",
+  documents: "document_chunks",
+  handoffs: "handoffs",
+  outputs: "output_chunks",
+};
 const PAGE = 200;
 const TENANTS = 100;
 /** A row may become readable this long after its timestamp. */
@@ -64,6 +72,10 @@ export class CatchUp {
   readonly #missed = new Map<string, number>();
   /** How often entries failed by themselves. */
   readonly #failures = new LruMap<string, number>(MOST_REMEMBERED);
+  readonly #looks = new Map(DOMAINS.map((domain) => [domain, new Unwritten(READ[domain] as string)]));
+  readonly #erasureLook = new Unwritten(ErasureModel.name);
+  /** When notes of erasures were last deleted. */
+  #forgotAt = Number.NEGATIVE_INFINITY;
   /** The nodes that there were when the last finished pass began. */
   #caughtUp: View | null = null;
 
@@ -158,9 +170,23 @@ export class CatchUp {
   }
 
   async #pass(): Promise<void> {
-    for (const domain of DOMAINS) if (this.#isThere(domain)) await this.#domain(domain);
+    for (const domain of DOMAINS)
+      if (this.#isThere(domain) && !(await this.#isCurrent(domain)))
+        await this.#looks.get(domain)?.look(() => this.#domain(domain));
     // After the entries, so that a page read earlier cannot restore erased ones.
-    await this.#erase();
+    const erased = await this.#deps.index.cursor(ERASURES_CURSOR);
+    if (erased === null || !this.#erasureLook.isQuiet)
+      await this.#erasureLook.look(() => this.#erase(Number(erased ?? 0)));
+    await this.#forgetErasures();
+  }
+
+  /** Whether a domain has no changes since the last pass. That of an index which all share says how far it has come. */
+  async #isCurrent(domain: string): Promise<boolean> {
+    if (this.#deps.index.isShared || this.#caughtUp !== this.#coverage.view) return false;
+    if (!this.#looks.get(domain)?.isQuiet) return false;
+    for (const key of this.#missed.keys()) if (key.startsWith(`${domain} `)) return false;
+    // An index that was lost has none.
+    return (await this.#cursor(domain))?.id === "";
   }
 
   /** Fetches one tenant that this node holds since the nodes changed. @returns whether there may be another */
@@ -268,9 +294,8 @@ export class CatchUp {
     await this.#deps.index.setCursor(domain, JSON.stringify(position));
   }
 
-  async #erase(): Promise<void> {
+  async #erase(since: number): Promise<void> {
     const settled = this.#deps.now() - OVERLAP_MS;
-    const since = Number((await this.#deps.index.cursor(ERASURES_CURSOR)) ?? 0);
     let dropped = 0;
     for (let skip = 0; ; ) {
       const options = { sort: { at: 1, _id: 1 }, skip, limit: PAGE } as const;
@@ -284,7 +309,11 @@ export class CatchUp {
     }
     if (dropped > 0) await this.#deps.index.scrub();
     await this.#deps.index.setCursor(ERASURES_CURSOR, String(settled));
-    if (!owns(this.#deps.view(), "erasures")) return;
+  }
+
+  async #forgetErasures(): Promise<void> {
+    if (performance.now() - this.#forgotAt < HOUR_MS || !owns(this.#deps.view(), "erasures")) return;
+    this.#forgotAt = performance.now();
     // Indexes that were away for longer are rebuilt; notes are kept a day longer than that.
     const forgotten = new Date(this.#deps.now() - MOST_AWAY_MS - DAY_MS);
     await this.#deps.erasures.system.deleteMany({ at: { $lt: forgotten } });

@@ -1,7 +1,8 @@
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { FollowingLoop } from "../../../mixins/shared.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./connectors.contract.ts";
+import { ConnectorModel } from "./connectors.model.ts";
 import { Connectors } from "./connectors.ts";
 import type { Again } from "./intake.ts";
 import { Runner } from "./runner.ts";
@@ -13,7 +14,8 @@ const LOOK_MS = 15_000;
 export const connectorsService: ServiceFactory = (runtime) => {
   let connectors: Connectors;
   let runner: Runner;
-  const loop = new ServiceLoop("sweep", () => runner.look(), LOOK_MS);
+  const read = [ConnectorModel.name, "tenants"];
+  const loop = new FollowingLoop("sweep", () => runner.look(), LOOK_MS, read);
 
   async function stop(): Promise<void> {
     await Promise.all([loop.stop(), runner.stopAll()]);

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { ServiceLoop } from "../../../mixins/loop.ts";
+import { FollowingLoop } from "../../../mixins/shared.ts";
 import { observeGauge, observeValue } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
@@ -21,7 +22,7 @@ export const pushService: ServiceFactory = (runtime) => {
   let broker: ServiceBroker;
   let workers: PushWorkers;
   const checking = new ServiceLoop("ready deliveries", () => workers.lookForReady(), READY_MS);
-  const looking = new ServiceLoop("agents", lookAtAll, LOOK_MS);
+  const looking = new FollowingLoop("agents", lookAtAll, LOOK_MS, ["agents", "tenants"]);
 
   async function lookAtAll(): Promise<boolean> {
     // Their owner may have looked before this node knew of it.
