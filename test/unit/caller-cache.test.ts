@@ -36,7 +36,7 @@ class Auth {
 
   async #call(
     action: string,
-    params: { token: string; tokens: string[]; hash?: string; callers: Caller[] },
+    params: { token: string; tokens: string[]; hash: string; hashes: string[]; callers: Caller[] },
     options: { timeout: number },
   ): Promise<unknown> {
     this.asked.push(action);
@@ -50,16 +50,16 @@ class Auth {
       const { scopes } = this;
       return params.callers.map((caller) => (this.live.has(caller.token_id) ? { ...caller, scopes } : null));
     }
-    if (action === "auth.verify_all") {
-      const each = params.tokens.map((token) => this.#verify(token));
+    if (action === "auth.verify_all" || action === "auth.verify_keys") {
+      const each = (params.tokens ?? params.hashes).map((given) => this.#verify(given));
       return each.map((caller) => (caller instanceof Fault ? { fault: caller } : { caller }));
     }
-    const caller = this.#verify(params.token);
+    const caller = this.#verify(params.token ?? params.hash);
     if (caller instanceof Fault) throw caller;
     return caller;
   }
 
-  #verify(token = KEY): object | Fault {
+  #verify(token: string): object | Fault {
     if (this.suspended) return new Fault("authentication_failed", "suspended", { reason: "suspended" });
     if (!this.live.has(token)) return new Fault("authentication_failed", "revoked");
     return {
@@ -107,19 +107,27 @@ test("a token is verified once, also when many requests bring it at once", async
   expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
 });
 
-test("of many new callers at once the tokens are verified together, each with its own answer", async () => {
-  for (let n = 0; n < 300; n++) if (n !== 250) auth.live.add(`ddd.eee.${n}`);
-  auth.delay_ms = 100;
-  const asked = Array.from({ length: 300 }, async (_, n) => cache.resolve(request(`Bearer ddd.eee.${n}`)));
-  const answers = Promise.allSettled(asked);
-  await pass(300);
-  const refused = (await answers).flatMap((each, n) =>
-    each.status === "rejected" ? [[n, each.reason]] : [],
-  );
-  expect(refused).toEqual([[250, expect.objectContaining({ type: "authentication_failed" })]]);
-  expect((await asked[299])?.token_id).toBe("ddd.eee.299");
-  expect(auth.asked.filter((action) => action !== "auth.states").length).toBeLessThan(10);
-});
+test.each([
+  ["tokens", (n: number) => `ddd.eee.${n}`, (given: string) => given],
+  ["API keys", (n: number) => `ak_live_${String(n).padStart(32, "k")}`, hashApiKey],
+])(
+  "of many new callers at once the %s are verified together, each with its own answer",
+  async (_, credential, asAsked) => {
+    for (let n = 0; n < 300; n++) if (n !== 250) auth.live.add(asAsked(credential(n)));
+    auth.delay_ms = 100;
+    const asked = Array.from({ length: 300 }, async (_, n) =>
+      cache.resolve(request(`Bearer ${credential(n)}`)),
+    );
+    const answers = Promise.allSettled(asked);
+    await pass(300);
+    const refused = (await answers).flatMap((each, n) =>
+      each.status === "rejected" ? [[n, each.reason]] : [],
+    );
+    expect(refused).toEqual([[250, expect.objectContaining({ type: "authentication_failed" })]]);
+    expect((await asked[299])?.token_id).toBe(asAsked(credential(299)));
+    expect(auth.asked.filter((action) => action !== "auth.states").length).toBeLessThan(10);
+  },
+);
 
 test("callers in use are checked every 2 s, all in one call, and others not at all", async () => {
   for (let n = 0; n < 50; n++) auth.live.add(`ddd.eee.${n}`);
@@ -175,7 +183,7 @@ test("one that is used once in a while is asked for again after 4.5 s", async ()
 });
 
 test("an API key is asked for by its hash", async () => {
-  auth.live.add(KEY);
+  auth.live.add(hashApiKey(KEY));
   const resolve = async () => cache.resolve(request(`Bearer ${KEY}`));
   await resolve();
   await pass(4500);
@@ -190,7 +198,7 @@ test("an API key is asked for by its hash", async () => {
 });
 
 test("a suspended tenant's key is asked for once in 2 s, until something changes", async () => {
-  auth.live.add(KEY);
+  auth.live.add(hashApiKey(KEY));
   auth.suspended = true;
   const resolve = async () => cache.resolve(request(`Bearer ${KEY}`));
   const refused = () => expect(resolve()).rejects.toMatchObject({ data: { reason: "suspended" } });

@@ -81,6 +81,7 @@ export const authService: ServiceFactory = (runtime) => {
       verify: idempotent<{ token: string }>((ctx) => auth.verify(ctx)),
       verify_all: idempotent<{ tokens: string[] }>((ctx) => auth.verifyAll(ctx, ctx.params.tokens)),
       verify_key: idempotent<{ hash: string }>((ctx) => auth.verifyKey(ctx)),
+      verify_keys: idempotent<{ hashes: string[] }>((ctx) => auth.verifyKeys(ctx, ctx.params.hashes)),
       states: idempotent<{ callers: Caller[] }>((ctx) => auth.current(ctx, ctx.params.callers)),
 
       signing_keys: idempotent(() => keys.states(auth.now())),

@@ -13,7 +13,7 @@ import { announceAuthChange } from "../tenants/routing-change.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type * as contract from "./auth.contract.ts";
 import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
-import { callerOfKey, currentCallers } from "./callers.ts";
+import { callerOfKey, currentCallers, type KeyHolder } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
 import { SigningKeys } from "./signing-keys.ts";
@@ -37,6 +37,13 @@ export type Verified =
   | { caller?: undefined; fault: { message: string; data: Record<string, unknown> } };
 
 const plain = ({ message, data }: Fault) => ({ message, data: data as Record<string, unknown> });
+
+/** Returns the one caller. @throws Fault authentication_failed if it is refused */
+function callerIn(verified: readonly Verified[]): Caller {
+  const [{ caller, fault }] = verified as [Verified];
+  if (fault) throw new Fault("authentication_failed", fault.message, fault.data);
+  return caller;
+}
 
 /** Exchanges credentials for tokens, verifies both, and ends tokens. */
 export class Auth {
@@ -64,7 +71,9 @@ export class Auth {
   }
 
   async exchangeKey(ctx: CallOf<typeof contract.createAccessToken>) {
-    const { key, agent } = await this.credentials.checkKey(ctx, hashApiKey(ctx.params.api_key));
+    const [holder] = await this.credentials.checkKeys(ctx, [hashApiKey(ctx.params.api_key)]);
+    if (holder instanceof Fault) throw holder;
+    const { key, agent } = holder as KeyHolder;
     const now = this.now();
     const { tenant_id, agent_id, id: key_id, expires_at: key_expires_at } = key;
     const scopes = chosenScopes(ctx.params.scope, key.scopes);
@@ -122,10 +131,7 @@ export class Auth {
 
   /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
   async verify(ctx: Call<{ token: string }>): Promise<Caller> {
-    const [verified] = (await this.verifyAll(ctx, [ctx.params.token])) as [Verified];
-    if (!verified.caller)
-      throw new Fault("authentication_failed", verified.fault.message, verified.fault.data);
-    return verified.caller;
+    return callerIn(await this.verifyAll(ctx, [ctx.params.token]));
   }
 
   /** Returns the caller of each token, or why it has none. */
@@ -153,11 +159,22 @@ export class Auth {
    *
    * @throws Fault authentication_failed
    */
-  async verifyKey(ctx: Call<{ hash: string }>): Promise<AgentCaller> {
-    const holder = await this.credentials.checkKey(ctx, ctx.params.hash);
-    const caller = callerOfKey(holder);
-    this.#note(ctx, [caller]);
-    return caller;
+  async verifyKey(ctx: Call<{ hash: string }>): Promise<Caller> {
+    return callerIn(await this.verifyKeys(ctx, [ctx.params.hash]));
+  }
+
+  /** Returns the caller of each API key, or why it has none. */
+  async verifyKeys(ctx: Call, hashes: readonly string[]): Promise<Verified[]> {
+    const holders = await this.credentials.checkKeys(ctx, hashes);
+    const verified = holders.map(
+      (holder): Verified =>
+        holder instanceof Fault ? { fault: plain(holder) } : { caller: callerOfKey(holder) },
+    );
+    this.#note(
+      ctx,
+      verified.map(({ caller = null }) => caller),
+    );
+    return verified;
   }
 
   /** Returns the current state of verified callers: null if the token is no longer valid. */

@@ -3,6 +3,7 @@ import { Fault, invalidValue, rateLimited } from "../../../lib/contract/faults.t
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
+import { findAll } from "../keys/versions.ts";
 import { activeTenants, findTenant, tenantSuspended } from "../tenants/find-tenants.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { CodeCheck } from "../users/totp.ts";
@@ -31,12 +32,13 @@ export class Credentials {
     this.#acceptsPasswords = config.PASSWORD_SIGN_IN;
   }
 
-  /** Returns the API key with this hash, its agent and its tenant. @throws Fault authentication_failed */
-  async checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
-    const holder = await keyHolder(ctx, hash);
-    if (!holder) throw new Fault("authentication_failed", WRONG_KEY);
-    if (holder.tenant.status === "suspended") throw tenantSuspended();
-    return holder;
+  /** Returns the API key with each hash, with its agent and tenant, or authentication_failed. */
+  async checkKeys(ctx: Call, hashes: readonly string[]): Promise<(KeyHolder | Fault)[]> {
+    const holders = await keyHolders(ctx, hashes);
+    return holders.map((holder) => {
+      if (!holder) return new Fault("authentication_failed", WRONG_KEY);
+      return holder.tenant.status === "suspended" ? tenantSuspended() : holder;
+    });
   }
 
   /** Returns the person who signs in. @throws Fault authentication_failed, totp_required, forbidden, rate_limited */
@@ -79,17 +81,21 @@ export class Credentials {
   }
 }
 
-/** Returns the key with this hash, its agent and its tenant, if all are valid; the tenant may be suspended. */
-async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
-  const key = await ctx.call<KeyState | null, unknown>("keys.by_secret", { hash });
-  if (!key) return null;
-  const { tenant_id, agent_id } = key;
-  const [[agent], tenant] = await Promise.all([
-    ctx.call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
-    findTenant(ctx, tenant_id),
+/** Returns the key with each hash, its agent and its tenant; null unless all are valid, but the tenant may be suspended. */
+async function keyHolders(ctx: Call, hashes: readonly string[]): Promise<(KeyHolder | null)[]> {
+  const found = await ctx.call<(KeyState | null)[], unknown>("keys.by_secrets", { hashes });
+  const keys = found.filter((key) => key !== null);
+  const ids = (of: "agent_id" | "tenant_id") => keys.map((key) => key[of]);
+  const [agents, tenants] = await Promise.all([
+    findAll<AgentState>(ctx, "agents.of_tokens", "agent_ids", ids("agent_id")),
+    findAll<TenantState>(ctx, "tenants.get_many", "tenant_ids", ids("tenant_id")),
   ]);
-  if (agent?.status !== "active" || !tenant) return null;
-  return tenant.status === "active" || tenant.status === "suspended" ? { key, agent, tenant } : null;
+  return found.map((key) => {
+    const agent = key && agents.get(key.agent_id);
+    const tenant = key && tenants.get(key.tenant_id);
+    if (agent?.status !== "active" || agent.tenant_id !== key?.tenant_id || !tenant) return null;
+    return tenant.status === "active" || tenant.status === "suspended" ? { key, agent, tenant } : null;
+  });
 }
 
 /**

@@ -116,11 +116,13 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         rows.exists(params.tenant_id, { last_used_at: { $ne: null } }),
       ),
 
-      /** Returns the key with this hash, if it is valid. */
-      by_secret: idempotent<{ hash: string }>(async (ctx) => {
-        const doc = (await rows.system.findOne({ hash: ctx.params.hash })) as KeyDoc | null;
-        const [key = null] = doc ? await valid(ctx, [doc]) : [];
-        return key;
+      /** Returns the key with each hash; null for one that is unknown or not valid. */
+      by_secrets: idempotent<{ hashes: string[] }>(async (ctx) => {
+        const { hashes } = ctx.params;
+        const docs = (await rows.system.find({ hash: { $in: hashes } }).toArray()) as KeyDoc[];
+        const keys = new Map((await valid(ctx, docs)).map((key) => [key.id, key]));
+        const ids = new Map(docs.map(({ hash, _id }) => [hash, _id]));
+        return hashes.map((hash) => keys.get(ids.get(hash) ?? "") ?? null);
       }),
 
       /** Returns which of these keys are valid: not revoked, not expired, and approved still. */

@@ -130,7 +130,10 @@ export class CallerCache {
   /** Verifications in progress, and those that a suspended tenant's caller got lately. */
   readonly #pending = new Map<string, Promise<Caller>>();
   readonly #checks: Loop;
-  readonly #verifications = new Verifications((action, params) => this.#call(action, params));
+  readonly #verifications = {
+    token: new Verifications("token", (action, params) => this.#call(action, params)),
+    hash: new Verifications("hash", (action, params) => this.#call(action, params)),
+  };
   /** Log once, not per request, until tokens can be verified again. */
   #said = false;
 
@@ -213,13 +216,10 @@ export class CallerCache {
     return verified;
   }
 
-  async #ask(authorization: string, credential: Credential): Promise<Caller> {
+  async #ask(authorization: string, { kind, value }: Credential): Promise<Caller> {
     const checked_at = performance.now();
     try {
-      const caller =
-        "token" in credential
-          ? await this.#verifications.verify(credential.token)
-          : ((await this.#call("auth.verify_key", credential)) as Caller);
+      const caller = await this.#verifications[kind].verify(value);
       const open = this.#entries.get(authorization)?.open ?? new Set<Refuse>();
       this.#keep(authorization, { caller, checked_at, used: false, open });
       this.#said = false;
@@ -290,7 +290,10 @@ function isOver({ caller }: Entry): boolean {
 }
 
 /** The credential of a request. An API key leaves this node only as its hash. */
-type Credential = { token: string } | { hash: string };
+interface Credential {
+  kind: "token" | "hash";
+  value: string;
+}
 
 const LONGEST_TOKEN = 4096;
 const TOKEN = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
@@ -300,9 +303,9 @@ const KEY = new RegExp(`^Bearer +(${API_KEY_PATTERN.slice(1, -1)})$`, "i");
 function credentialOf(authorization: string): Credential {
   const isShort = authorization.length <= LONGEST_TOKEN;
   const token = isShort && TOKEN.exec(authorization)?.[1];
-  if (token) return { token };
+  if (token) return { kind: "token", value: token };
   const key = isShort && KEY.exec(authorization)?.[1];
-  if (key) return { hash: hashApiKey(key) };
+  if (key) return { kind: "hash", value: hashApiKey(key) };
   throw refused("The header Authorization is malformed: expected Bearer <access token> or Bearer <API key>.");
 }
 
@@ -316,30 +319,37 @@ function cannotVerify(): Fault {
   return unavailable("Tokens cannot be verified right now. Retry in 1 s.");
 }
 
-/** Calls at once; tokens that come meanwhile are verified together when one of them ends. */
+/** Calls at once for each kind of credential; those that come meanwhile are verified together when one of them ends. */
 const AT_ONCE = 4;
-const MOST_TOKENS = 100;
+const MOST_TOGETHER = 100;
+/** The actions that verify one credential, and several. */
+const ACTIONS = {
+  token: { one: "auth.verify", several: "auth.verify_all", param: "tokens" },
+  hash: { one: "auth.verify_key", several: "auth.verify_keys", param: "hashes" },
+};
 
 interface Waiting {
-  token: string;
+  value: string;
   resolve: (caller: Caller) => void;
   reject: (err: unknown) => void;
 }
 
-/** Verifies the tokens of new callers: of many that come at once, as after a restart of a gateway, by few calls. */
+/** Verifies credentials of new callers: of many that come at once, as after a restart of a gateway, by few calls. */
 class Verifications {
+  readonly #kind: Credential["kind"];
   readonly #call: (action: string, params: object) => Promise<unknown>;
   readonly #waiting: Waiting[] = [];
   #calls = 0;
 
-  constructor(call: (action: string, params: object) => Promise<unknown>) {
+  constructor(kind: Credential["kind"], call: (action: string, params: object) => Promise<unknown>) {
+    this.#kind = kind;
     this.#call = call;
   }
 
-  /** Returns the caller of a token. @throws Fault authentication_failed */
-  verify(token: string): Promise<Caller> {
+  /** Returns the caller of a credential. @throws Fault authentication_failed */
+  verify(value: string): Promise<Caller> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ token, resolve, reject });
+      this.#waiting.push({ value, resolve, reject });
       this.#next();
     });
   }
@@ -347,32 +357,34 @@ class Verifications {
   #next(): void {
     if (this.#calls >= AT_ONCE || this.#waiting.length === 0) return;
     this.#calls++;
-    void this.#settle(this.#waiting.splice(0, MOST_TOKENS)).finally(() => {
+    void this.#settle(this.#waiting.splice(0, MOST_TOGETHER)).finally(() => {
       this.#calls--;
       this.#next();
     });
   }
 
   async #settle(batch: Waiting[]): Promise<void> {
+    const { several, param } = ACTIONS[this.#kind];
     try {
       if (batch.length === 1) return await this.#settleEach(batch);
-      const tokens = batch.map(({ token }) => token);
-      const verified = (await this.#call("auth.verify_all", { tokens })) as Verified[];
+      const values = batch.map(({ value }) => value);
+      const verified = (await this.#call(several, { [param]: values })) as Verified[];
       for (const [i, { resolve, reject }] of batch.entries()) {
         const { caller, fault } = verified[i] as Verified;
         if (caller) resolve(caller);
         else reject(new Fault("authentication_failed", fault.message, fault.data));
       }
     } catch (err) {
-      // All nodes with tokens are of an earlier version.
+      // All nodes with the service are of an earlier version.
       if (err instanceof Errors.ServiceNotFoundError) return this.#settleEach(batch);
       for (const { reject } of batch) reject(err);
     }
   }
 
   async #settleEach(batch: Waiting[]): Promise<void> {
-    const each = batch.map(({ token, resolve, reject }) =>
-      this.#call("auth.verify", { token }).then((caller) => resolve(caller as Caller), reject),
+    const { one } = ACTIONS[this.#kind];
+    const each = batch.map(({ value, resolve, reject }) =>
+      this.#call(one, { [this.#kind]: value }).then((caller) => resolve(caller as Caller), reject),
     );
     await Promise.all(each);
   }
