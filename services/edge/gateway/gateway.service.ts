@@ -44,7 +44,7 @@ import { streamDeliveries } from "./streams/sse.ts";
 
 /** The service as its hooks see it: its own state, and the methods of moleculer-web that they use. */
 interface Gateway extends Service {
-  aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<unknown>;
+  aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<true>;
   edge: GatewayContext;
   server: HttpServer;
   router: Router;
@@ -97,7 +97,8 @@ function protocolsOf(edge: GatewayContext, served: readonly Operation[]): Record
 
 /**
  * The gateway: moleculer-web with routes from the contracts and hooks in gateway-context.ts. It replaces `resolveAlias` by a tree
- * look-up, `routeHandler` for its cost, and `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
+ * look-up, `routeHandler` and `aliasHandler` for their cost, and `errorHandler`, which would log request data
+ * (docs/decisions/0010-edge.md).
  */
 export function gateway(
   runtime: Runtime,
@@ -205,8 +206,8 @@ const routeHooks: ThisType<Gateway> & RouteHooks = {
   onBeforeCall(ctx, _route, req, _res, alias) {
     beforeCall(this.edge, ctx, req, alias.op);
   },
-  answer(req, _res, next) {
-    answer(this.edge, exchangeOf(req)).catch(next);
+  answer(req) {
+    return answer(this.edge, exchangeOf(req));
   },
 };
 
@@ -236,6 +237,14 @@ interface Route {
   middlewares: ((req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void)[];
 }
 
+/** A route with aliases: its hooks are those of COMMON. */
+type AliasRoute = Route &
+  Record<"authentication" | "authorization", Hook<void | Promise<void>>> & { onBeforeCall: Hook<void> };
+type Hook<R> = (ctx: Context, route: unknown, req: GatewayRequest, res?: unknown, alias?: unknown) => R;
+
+/** What `rest` returns: of nothing moleculer-web concludes that no route was found. */
+const ANSWERED = true;
+
 /** The result of `resolveAlias`. */
 interface Found {
   alias: RoutedAlias;
@@ -264,6 +273,20 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
     Object.assign(req, { $route: route, $alias: found.alias, $params: { params: found.params } });
     return this.aliasHandler(req, res, found.alias);
   },
+  /**
+   * The original waits for `next`, which an alias that answers itself never calls: the call would never end, and V8 does not
+   * optimize functions that never return.
+   */
+  async aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<true> {
+    const { $ctx: ctx, $route: route } = req as GatewayRequest & { $ctx: Context; $route: AliasRoute };
+    route.onBeforeCall.call(this, ctx, route, req, res, alias);
+    const known = route.authentication.call(this, ctx, route, req);
+    if (known) await known;
+    const allowed = route.authorization.call(this, ctx, route, req);
+    if (allowed) await allowed;
+    await alias.handler.call(this, req);
+    return ANSWERED;
+  },
   errorHandler(req: GatewayRequest, res: ServerResponse, err: unknown) {
     this.sendError(req, res, err);
   },
@@ -271,6 +294,7 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
 
 /** An alias of moleculer-web, bound to its operation. */
 interface RoutedAlias {
+  handler: RouteHooks["answer"];
   method: string;
   fullPath: string;
   op: Operation;
@@ -286,13 +310,11 @@ const COMMON = {
   logging: false,
 };
 
-type Handler = (req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void;
-
 /** Functions of the gateway for a route. moleculer-web calls these on the service. */
 interface RouteHooks {
   onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest, res: unknown, alias: RoutedAlias) => void;
   /** The alias of every operation: it reads the body, calls the action by name and sends the answer. */
-  answer: Handler;
+  answer: (req: GatewayRequest) => Promise<void>;
 }
 
 /** Builds the routes of moleculer-web: an alias for each operation, and the files of the pages. */
