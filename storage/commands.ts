@@ -32,9 +32,12 @@ export interface Within<T> {
 /** Bytes of rows in one page of a list. */
 export const PAGE_BYTES = 524_288;
 
-/** Rows of the first batch, and the growth of those that follow while rows are small. */
+/** Most rows of the first batch, and the growth of those that follow while rows are small. */
 const FIRST_BATCH = 8;
 const BATCH_GROWTH = 8;
+/** Bytes of the largest row that was read of a collection lately: no more of them are read first than may be returned. */
+const largest = new WeakMap<object, number>();
+const FORGOTTEN = 1 / 20;
 
 type Rows = Collection<Document> & Partial<Pick<SqliteCollection, "findWithin">>;
 
@@ -82,7 +85,9 @@ export async function readEach<T>(
   const left = [...ids];
   const found: Document[] = [];
   let size = 0;
-  let batch = FIRST_BATCH;
+  const known = largest.get(rows) ?? 1;
+  largest.set(rows, known * (1 - FORGOTTEN));
+  let batch = Math.max(1, Math.min(FIRST_BATCH, Math.floor(bytes / known)));
   while (left.length > 0) {
     const wanted = left.splice(0, batch);
     const fields = projection && { projection };
@@ -94,7 +99,9 @@ export async function readEach<T>(
       const row = byId.get(id);
       // Deleted or changed meanwhile.
       if (!row) continue;
-      size += roughSize(row);
+      const own = roughSize(row);
+      size += own;
+      if (own > (largest.get(rows) as number)) largest.set(rows, own);
       if (size > bytes && found.length > 0) return { rows: found as T[], more: true };
       found.push(row);
     }

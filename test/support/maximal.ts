@@ -103,13 +103,13 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
  *
  * @throws Error if a collection has large fields that `MAXIMAL` does not know
  */
-export function multiplyRows(dataDir: string, tenant_id: string): Promise<unknown> {
+export function multiplyRows(dataDir: string, tenant_id: string, mongoUrl = ""): Promise<unknown> {
   // In a process of its own, whose memory and threads end with it.
-  return promisify(execFile)(process.execPath, [import.meta.filename, dataDir, tenant_id]);
+  return promisify(execFile)(process.execPath, [import.meta.filename, dataDir, tenant_id, mongoUrl]);
 }
 
-async function multiply(dataDir: string, tenant_id: string): Promise<void> {
-  const store = await openStore({ DATA_DIR: dataDir });
+async function multiply(dataDir: string, tenant_id: string, mongoUrl: string): Promise<void> {
+  const store = await openStore({ DATA_DIR: dataDir, MONGO_URL: mongoUrl || null });
   try {
     for (const model of MODELS as readonly Model<never>[]) {
       store.collection(model);
@@ -166,6 +166,6 @@ function other(value: unknown, i: number): unknown {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  await multiply(process.argv[2] as string, process.argv[3] as string);
+  await multiply(...(process.argv.slice(2) as [string, string, string]));
   process.exit();
 }

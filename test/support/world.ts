@@ -107,7 +107,7 @@ export const CLUSTER: World = {
       "fairness",
       "unread-streams",
     ],
-    "memory of one process, and rows written while it is stopped": ["list-memory"],
+    "memory of one process, and rows written while it is stopped": ["list-memory", "list-memory-mongo"],
     "connectors-nodes.test.ts has two workers": ["connectors"],
     "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
     "a kill between two writes, whose order is the same; failover.test.ts kills a worker": ["crashes"],
