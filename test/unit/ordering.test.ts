@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { Acknowledgements } from "../../services/sense/deliveries/acknowledge.ts";
 import {
   type DeliveryDoc,
@@ -105,6 +105,27 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
       await settle(async () => (await ready("ag_keys")).length === 30);
       expect((await ready("ag_keys")).toSorted()).toEqual(numbers.slice(from, from + 30).map(nameOf));
       await acknowledge("ag_keys", from % 4 ? 1 : 0);
+    }
+  });
+
+  test.each([
+    [1, 1],
+    [6, 4],
+    [40, 29],
+  ])("with %d more of each key: the next of 30 keys take at most %d reads", async (each, most) => {
+    const agent_id = `ag_reads${each}`;
+    const numbers = Array.from({ length: 30 * (1 + each) }, (_, n) => n);
+    await enqueue(agent_id, numbers, 0, (n) => `k${n % 30}`);
+    await settle(async () => (await ready(agent_id)).length === 30);
+    const reads = [jest.spyOn(deliveries, "find"), jest.spyOn(deliveries, "findOne")];
+    try {
+      const groups = Array.from({ length: 30 }, (_, n) => `${agent_id} k${n}`);
+      const { heads } = await (nodes[0] as (typeof nodes)[0]).ordering.next(tenant_id, groups);
+      const found = heads.map(({ event_id }) => event_id).toSorted();
+      expect(found).toEqual(numbers.slice(30, 60).map(nameOf));
+      expect(reads.flatMap(({ mock }) => mock.calls).length).toBeLessThanOrEqual(most);
+    } finally {
+      for (const each of reads) each.mockRestore();
     }
   });
 

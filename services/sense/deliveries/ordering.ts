@@ -38,6 +38,8 @@ const RETRY_MS = 1000;
 const KEPT_MS = 60_000;
 /** Groups per round. */
 const BATCH = 200;
+/** Deliveries of a group that are read to find the first of many groups at once. */
+const READ_EACH = 4;
 /** A horizon is used for this multiple of the time that reading it took. */
 const REST_FACTOR = 10;
 /** Deliveries that the sweep reads at a time, and how often in one run. */
@@ -185,17 +187,34 @@ export class Ordering {
   /** @param horizon read before the groups are: an earlier event that was fanned out by then has its delivery there */
   async #findUpTo(tenant_id: string, groups: string[], horizon: string) {
     if (horizon === "") return { heads: [], early: groups };
-    const rows = this.#rows;
-    const options = { sort: { held_key: 1 }, projection: SHORTEST } as const;
-    // One index seek each; the embedded store gets them as one message.
-    const first = (group: string) => {
-      const held_key = { $gt: `${group} `, $lt: `${group} ~` };
-      return rows.findOne(tenant_id, { held_key }, options);
-    };
-    const found = (await Promise.all(groups.map(first))).filter((row) => row !== null) as HeldDoc[];
+    const found = await (this.#deps.ready
+      ? this.#seek(tenant_id, groups)
+      : this.#readFirst(tenant_id, groups));
     // The first event that waits is not preceded by another one.
     const isEarly = (row: Held) => positionOf(row) > horizon;
     return { heads: found.filter((row) => !isEarly(row)), early: found.filter(isEarly).map(groupOf) };
+  }
+
+  /** Finds the first held delivery of each group by a look for each. The embedded store gets them as one message. */
+  async #seek(tenant_id: string, groups: readonly string[]): Promise<HeldDoc[]> {
+    const options = { sort: { held_key: 1 }, projection: SHORTEST } as const;
+    const seeks = groups.map((group) => this.#rows.findOne(tenant_id, rangeOf(group), options));
+    return (await Promise.all(seeks)).filter((row) => row !== null) as HeldDoc[];
+  }
+
+  /** The same in few round trips, as far as groups are short: some deliveries of many, in the order of their keys. */
+  async #readFirst(tenant_id: string, groups: readonly string[]): Promise<HeldDoc[]> {
+    if (groups.length <= 1) return this.#seek(tenant_id, groups);
+    const limit = groups.length * READ_EACH;
+    const options = { sort: { held_key: 1 }, projection: SHORTEST, limit } as const;
+    const rows = (await this.#rows.find(tenant_id, { $or: groups.map(rangeOf) }, options)) as HeldDoc[];
+    const firsts = rows.filter((row, i) => i === 0 || groupOf(row) !== groupOf(rows[i - 1] as HeldDoc));
+    if (rows.length < limit) return firsts;
+    const { held_key } = rows.at(-1) as HeldDoc;
+    const rest = groups.filter((group) => `${group} ` > held_key);
+    // Long ones would fill further reads, too.
+    const isLong = firsts.length * 2 < groups.length;
+    return [...firsts, ...(await (isLong ? this.#seek(tenant_id, rest) : this.#readFirst(tenant_id, rest)))];
   }
 
   /** Makes deliveries ready, unless others of their groups are active; returns the groups that have an active one now. */
@@ -227,6 +246,9 @@ export class Ordering {
     return position;
   }
 }
+
+/** Filters the held deliveries of a group. */
+const rangeOf = (group: string) => ({ held_key: { $gt: `${group} `, $lt: `${group} ~` } });
 
 /** Returns the `held_key` of a delivery. @param ordering digest of the key's value */
 export function heldKey(agent_id: string, ordering: string, event_id: string): string {
