@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 84_260, files: 620 },
+    most: { lines: 84_440, files: 620 },
   },
   {
     name: "embedded driver",
@@ -37,7 +37,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 88_350 },
+    most: { lines: 88_430 },
   },
 ];
 
