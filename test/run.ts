@@ -132,6 +132,7 @@ async function run(
     progress.done += secondsOf(file);
     const which = `${name} ${++done}/${files.length}: ${failed.length ? "FAIL " : ""}${file}`;
     say(`${which} (${seconds.toFixed(1)} s; ${describeLeft()})`);
+    for (const test of failed) say(`  ${test}`);
   };
   const result = await runSuite(ROOT, files, budgetSeconds, {
     env,
