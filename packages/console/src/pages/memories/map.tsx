@@ -12,7 +12,7 @@ import { Brain } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Time, useNow } from "../../ui/text.tsx";
+import { Time } from "../../ui/text.tsx";
 import { TICK_WIDTH, Ticks } from "../runs/time-axis.tsx";
 import { FilterFields, filtersOf } from "./found.tsx";
 import { axisOf, type Dot, lanesOf, neighbour } from "./map-layout.ts";
@@ -98,12 +98,11 @@ async function readAll(params: object, signal: AbortSignal, onRead: (count: numb
 
 /** The dots, with the relationships of the chosen one. */
 function Field({ memories, lanes: kind }: { memories: Memory[]; lanes: LaneKind }) {
-  const now = useNow();
   const field = useRef<HTMLDivElement>(null);
   const width = useWidth(field);
   const [chosen, choose] = useState(memories[0]?.id ?? "");
   const nameOf = useNames([...new Set(memories.map(ownerOf))]);
-  const axis = useMemo(() => axisOf(memories, now), [memories, now]);
+  const axis = useMemo(() => axisOf(memories, Date.now()), [memories]);
   const laneOf = (memory: Memory) => {
     if (kind === "type") return capitalised(memory.type);
     return kind === "owner" ? nameOf(ownerOf(memory)) : (memory.subject ?? "No subject");
