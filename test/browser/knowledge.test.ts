@@ -114,10 +114,11 @@ describe("memories", () => {
     await page.getByRole("heading", { name: "Tower unlit" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await page.getByRole("heading", { name: "Tower lit" }).waitFor();
-    expect(await page.locator(":focus").getAttribute("data-id")).toBe(second);
+    await page.locator(`[data-id="${second}"]:focus`).waitFor();
     await page.keyboard.press("ArrowLeft");
     await page.getByRole("button", { name: "causes: Pier closed" }).click();
     await page.getByRole("heading", { name: "Pier closed" }).waitFor();
+    await page.locator(".map-field line").waitFor({ state: "attached" });
     expect(await page.locator(".map-field line").count()).toBe(1);
     await page.locator("label.segment", { hasText: "Type" }).click();
     await dot("Pier closed, Semantic").waitFor();
