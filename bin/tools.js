@@ -16,7 +16,7 @@ if (!isComplete) {
     process.exit(1);
   }
   console.error("Installs the development tools first, once: 350 MB, about a minute");
-  // Beside what is there: `npm ci` would begin with removing it.
+  // Added to what is there: `npm ci` would begin with removing it.
   const options = "--include=dev --no-save --ignore-scripts --no-audit --loglevel=error";
   // The output of the script is its own.
   const { status } = spawnSync("npm", ["install", ...options.split(" ")], { cwd, stdio: ["ignore", 2, 2] });

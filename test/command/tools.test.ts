@@ -28,7 +28,7 @@ test("each script that works on the code installs the tools first", () => {
     expect([file, scriptsOf(file).prepack]).toEqual([file, "node ../../../bin/tools.js && tsc -p ."]);
 });
 
-test("they are installed once, announced, beside the lock file; not with TEST_INSTALL=0", async () => {
+test("they are installed once, announced, and the lock file stays; not with TEST_INSTALL=0", async () => {
   const folder = await ownFolder();
   for (const file of [".npmrc", "bin/tools.js", "bin/check-node.js"])
     cpSync(join(ROOT, file), join(folder, file));

@@ -31,7 +31,7 @@ await onNodes("a gateway among nodes", 1, settings, ({ nodes, admin }) => {
     for (const stream of streams) stream.close();
   });
 
-  test("opens the streams of hundreds of agents at once, by their keys, beside other requests", async () => {
+  test("opens the streams of hundreds of agents at once, by their keys, next to other requests", async () => {
     const keys: string[] = [];
     const inTurn = (todo: (n: number) => Promise<unknown>) =>
       Promise.all(

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
-import type { MemoriesListResult, Memory, Relationship } from "../../../../client/index.ts";
+import type { Memory, Relationship } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, fullTime, number, plural } from "../../data/format.ts";
 import { useNames } from "../../data/names.ts";
@@ -16,7 +16,7 @@ import { Time } from "../../ui/text.tsx";
 import { TICK_WIDTH, Ticks } from "../runs/time-axis.tsx";
 import { FilterFields, filtersOf } from "./found.tsx";
 import { axisOf, type Dot, lanesOf, neighbour } from "./map-layout.ts";
-import { ScopeBadge, StatusBadge, TYPES } from "./words.tsx";
+import { relationWords, ScopeBadge, StatusBadge, TYPES } from "./words.tsx";
 import "./memories.css";
 import "./map.css";
 
@@ -61,7 +61,7 @@ export function MemoryMap() {
       </div>
       {all.data === undefined && read > 0 && <p role="status">{number(read)} memories read …</p>}
       <Load of={all} lines={8}>
-        {({ memories, total }) =>
+        {({ memories, isCut }) =>
           memories.length === 0 ? (
             <Empty icon={Brain} title="No memories to show">
               Remove a filter, or create a memory first.
@@ -69,10 +69,8 @@ export function MemoryMap() {
           ) : (
             <>
               <Field memories={memories} lanes={lanes} />
-              {total > memories.length && (
-                <p className="muted small">
-                  The newest {number(memories.length)} of {number(total)}: filter to see others.
-                </p>
+              {isCut && (
+                <p className="muted small">The newest {number(memories.length)}: filter to see others.</p>
               )}
             </>
           )
@@ -84,16 +82,11 @@ export function MemoryMap() {
 
 async function readAll(params: object, signal: AbortSignal, onRead: (count: number) => void) {
   const memories: Memory[] = [];
-  let cursor: string | null = null;
-  let total = 0;
-  do {
-    const page = { ...params, ...filled({ cursor }), limit: PAGE };
-    const found: MemoriesListResult = await api.memories.list(page, { signal });
-    memories.push(...found.memories);
-    onRead(memories.length);
-    ({ next_cursor: cursor, total } = found);
-  } while (cursor !== null && memories.length < MOST);
-  return { memories, total };
+  for await (const memory of api.memories.list.all({ ...params, limit: PAGE }, { signal })) {
+    if (memories.length === MOST) return { memories, isCut: true };
+    if (memories.push(memory) % PAGE === 0) onRead(memories.length);
+  }
+  return { memories, isCut: false };
 }
 
 /** The dots, with the relationships of the chosen one. */
@@ -211,7 +204,7 @@ function Chosen({ memory, graph, known, choose }: ChosenProps) {
         <ul className="row" aria-label="Related memories">
           {graph?.edges.map((edge) => {
             const other = graph.nodes.find(({ id }) => id === otherOf(edge, memory.id));
-            const label = `${edge.relationship_type.toLowerCase().replaceAll("_", " ")}: ${other?.title}`;
+            const label = `${relationWords(edge)}: ${other?.title}`;
             return (
               <li key={edge.id}>
                 {other && known.has(other.id) ? (

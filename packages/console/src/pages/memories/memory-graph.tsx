@@ -14,7 +14,7 @@ import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import type { Task } from "../../ui/task.tsx";
 import { distinctLabels } from "./labels.ts";
-import { ScopeBadge } from "./words.tsx";
+import { relationWords, ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 208, height: 76 };
 const DEPTHS = [
@@ -129,8 +129,6 @@ type Edge = RelationshipsGraphResult["edges"][number];
 /** Relationships that the service recorded, in capitals, cannot be deleted. */
 const isOfService = ({ relationship_type }: Edge) => relationship_type === relationship_type.toUpperCase();
 
-const wordsOf = ({ relationship_type }: Edge) => relationship_type.toLowerCase().replaceAll("_", " ");
-
 interface TiesProps {
   graph: RelationshipsGraphResult;
   memory: Memory;
@@ -144,7 +142,7 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
   const titleOf = (id: string) => titles.get(id) ?? id;
   const remove = useAct((edge: Edge) => ({
     title: "Delete this relationship?",
-    text: `The relationship “${titleOf(edge.source_memory_id)}” ${wordsOf(edge)} “${titleOf(edge.target_memory_id)}” is deleted. Both memories are kept. You can add it again.`,
+    text: `The relationship “${titleOf(edge.source_memory_id)}” ${relationWords(edge)} “${titleOf(edge.target_memory_id)}” is deleted. Both memories are kept. You can add it again.`,
     action: "Delete relationship",
     act: () => api.relationships.delete({ id: memory.id, rel_id: edge.id }),
     done: "Relationship deleted.",
@@ -165,7 +163,7 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
           return (
             <li key={edge.id}>
               <Arrow size={14} aria-label={away ? "to" : "from"} className="faint" />
-              <span className="muted small nowrap-text">{wordsOf(edge)}</span>
+              <span className="muted small nowrap-text">{relationWords(edge)}</span>
               <button
                 type="button"
                 className="link truncate grow"
@@ -177,7 +175,7 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
               <RemoveTie
                 edge={edge}
                 source={graph.nodes.find(({ id }) => id === edge.source_memory_id)}
-                label={`Delete: ${wordsOf(edge)} ${titleOf(other)}`}
+                label={`Delete: ${relationWords(edge)} ${titleOf(other)}`}
                 remove={remove}
               />
             </li>
@@ -223,7 +221,7 @@ function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {
       id: edge.id,
       from: edge.source_memory_id,
       to: edge.target_memory_id,
-      label: wordsOf(edge),
+      label: relationWords(edge),
     })),
   };
 }

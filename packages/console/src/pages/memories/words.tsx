@@ -1,4 +1,4 @@
-import type { Memory } from "../../../../client/index.ts";
+import type { Memory, Relationship } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled } from "../../data/format.ts";
 import type { Find } from "../../ui/combo.tsx";
@@ -55,6 +55,9 @@ export const isStated = ({ confidence }: Pick<Memory, "confidence">) => confiden
 export function Confidence({ of }: { of: Pick<Memory, "confidence"> }) {
   return isStated(of) ? <span>Confidence {percent(of.confidence)}</span> : null;
 }
+
+export const relationWords = ({ relationship_type }: Pick<Relationship, "relationship_type">) =>
+  relationship_type.toLowerCase().replaceAll("_", " ");
 
 /** Finds memories by a part of their title or content. */
 export const findMemories: Find = async (text, signal) => {
