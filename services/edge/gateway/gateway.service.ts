@@ -263,12 +263,15 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
     const found = this.router.resolve(url, method);
     return found && { alias: this.aliasOf.get(found.op), params: found.path };
   },
-  /** The original also listens for three events of each response, to settle a promise that nothing waits for. */
+  /** The original listens for three events of each response. Here only files, whose middleware calls no `next`, need one. */
   async routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Found) {
-    for (const middleware of route.middlewares)
-      await new Promise<void>((resolve, reject) =>
-        middleware(req, res, (err) => (err ? reject(err) : resolve())),
-      );
+    for (const middleware of route.middlewares) {
+      const isAnswered = await new Promise<boolean>((resolve, reject) => {
+        res.once("close", () => resolve(true));
+        middleware(req, res, (err) => (err ? reject(err) : resolve(false)));
+      });
+      if (isAnswered) return ANSWERED;
+    }
     if (!found) return null;
     Object.assign(req, { $route: route, $alias: found.alias, $params: { params: found.params } });
     return this.aliasHandler(req, res, found.alias);
@@ -280,10 +283,8 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
   async aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<true> {
     const { $ctx: ctx, $route: route } = req as GatewayRequest & { $ctx: Context; $route: AliasRoute };
     route.onBeforeCall.call(this, ctx, route, req, res, alias);
-    const known = route.authentication.call(this, ctx, route, req);
-    if (known) await known;
-    const allowed = route.authorization.call(this, ctx, route, req);
-    if (allowed) await allowed;
+    await route.authentication.call(this, ctx, route, req);
+    await route.authorization.call(this, ctx, route, req);
     await alias.handler.call(this, req);
     return ANSWERED;
   },
