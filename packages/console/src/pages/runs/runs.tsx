@@ -169,15 +169,13 @@ export function BeginDialog({ onClose, given }: BeginProps) {
   const { goal, template, titles, values, success_criteria, project_id } = form.values();
   const [assigned, setAssigned] = useState<Assigned>({});
   const templates = useRead(api.templates.list, {});
-  const slug = templates.data?.find(({ id }) => id === template)?.slug;
-  const chosen = useLoad(
-    async (signal) =>
-      template === given?.id ? given : slug ? api.templates.get({ slug }, { signal }) : null,
-    [template, slug],
-  );
+  const isGiven = template === given?.id;
+  const slug = isGiven ? undefined : templates.data?.find(({ id }) => id === template)?.slug;
+  const other = useLoad(async (signal) => (slug ? api.templates.get({ slug }, { signal }) : null), [slug]);
+  const chosen = isGiven ? given : other.data;
   const navigate = useNavigate();
-  const steps = template ? (chosen.data?.steps ?? []) : stepsOf(titles);
-  const goalOfTemplate = chosen.data?.goal_template ?? "";
+  const steps = template ? (chosen?.steps ?? []) : stepsOf(titles);
+  const goalOfTemplate = chosen?.goal_template ?? "";
   const begin = useFormTask(async () => {
     const run = await api.runs.create({
       goal: goal ?? goalOfTemplate,
@@ -194,7 +192,7 @@ export function BeginDialog({ onClose, given }: BeginProps) {
       submit="Create run"
       onClose={onClose}
       task={begin}
-      error={begin.error ?? templates.error ?? chosen.error}
+      error={begin.error ?? templates.error ?? other.error}
     >
       {form.show("goal", {
         required: !goalOfTemplate,
