@@ -49,8 +49,8 @@ const SUITES: Suite[] = [
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 360 },
 ];
 
-/** How many files each of the suites that run at the same time runs at a time: more than three wait for the processor. */
-const FILES_AT_ONCE = [2, 1];
+/** How many files each of the suites that run at the same time runs at a time: so many keep two processors busy. */
+const FILES_AT_ONCE = [3, 1];
 
 /** False for continuous integration (.ci/run), which has all that tests need. */
 const MAY_SKIP = process.env.SENSORIUM_TEST_SKIPS !== "none";
