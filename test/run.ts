@@ -50,7 +50,7 @@ const SUITES: Suite[] = [
 ];
 
 /** How many files each of the suites that run at the same time runs at a time: so many keep two processors busy. */
-const FILES_AT_ONCE = [3, 1];
+const FILES_AT_ONCE = [3, 1, 1];
 
 /** False for continuous integration (.ci/run), which has all that tests need. */
 const MAY_SKIP = process.env.SENSORIUM_TEST_SKIPS !== "none";

@@ -4,6 +4,7 @@
  */
 const LONGER: Record<string, string[]> = {
   "several nodes and lost parts: `nats`, `nodes`, `redis` and the files on a cluster stay": [
+    "test/http/backup-cluster",
     "test/http/clock-nodes",
     "test/http/connectors-nodes",
     "test/http/failover",
@@ -23,7 +24,7 @@ const LONGER: Record<string, string[]> = {
     "test/http/several-nodes",
     "test/http/shared-work",
     "test/http/waiting-nodes",
-    "test/nats.routes",
+    "test/nats.",
     "test/owners",
     "test/redis",
     "test/round-trips",
@@ -40,17 +41,20 @@ const LONGER: Record<string, string[]> = {
     "extensions/export/test/http/fair-exports",
     "test/http/list-memory",
     "test/http/loaded",
+    "test/http/many-requests",
     "test/http/storage-quota",
     "test/http/torture",
     "test/http/unread-streams",
   ],
-  "other people's programs, which only a change of ours towards them can break": [
+  "other people's programs and packages as installed, which only a change of ours towards them can break": [
     "packages/integrations/",
+    "packages/mongoose-sqlite/test/packed",
     "test/command/alert-rules",
     "test/command/atlas-check",
     "test/command/chart",
     "test/command/recall",
     "test/http/alerts",
+    "test/http/client-package",
     "extensions/multilingual/test/http/",
     "extensions/reranker/test/http/",
     "extensions/tracing/test/http/",
@@ -61,13 +65,14 @@ const LONGER: Record<string, string[]> = {
     "test/store.standin",
     "test/tools/",
   ],
-  "clocks that are set, disks that fill, and files of hundreds of megabytes": [
+  "clocks that are set, disks that fill or lose bytes, and files of hundreds of megabytes": [
     "test/http/device-times",
     "test/http/disk-space",
     "test/http/erased-bytes",
     "test/http/oauth-times",
     "test/http/outputs-large",
     "test/http/push-dns",
+    "test/store.damage",
   ],
   "how the console feels: what its pages show and do stays": [
     "test/browser/dialogs",
@@ -77,6 +82,7 @@ const LONGER: Record<string, string[]> = {
     "test/browser/places",
     "test/browser/reading",
     "test/browser/shortcuts",
+    "test/browser/traffic",
     "test/browser/upkeep",
   ],
   "the same again in another order, or for longer": [
