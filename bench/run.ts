@@ -5,6 +5,7 @@ import { bundlesPart } from "./bundles.ts";
 import { clusterPart } from "./cluster.ts";
 import { consumePart } from "./consume.ts";
 import { costPart } from "./cost.ts";
+import { documentsPart } from "./documents.ts";
 import { factsPart } from "./facts.ts";
 import { fairnessPart } from "./fairness/part.ts";
 import { idlePart } from "./idle.ts";
@@ -35,6 +36,7 @@ const PARTS: Part[] = [
   fairnessPart,
   runsPart,
   searchPart,
+  documentsPart,
   peoplePart,
   factsPart,
   bundlesPart,
