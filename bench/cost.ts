@@ -10,7 +10,7 @@ const PER_SECOND = 50;
 const SECONDS = 10;
 const IDLE_MS = 8_000;
 
-/** What an event costs with one to six workers that all run all services. */
+/** The cost of an event with one to six workers, which all run all services. */
 export const costPart: Part = {
   name: "cost",
   title: "Cost of an event by workers",

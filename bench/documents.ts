@@ -24,7 +24,7 @@ const MEGABYTES = 3;
 /** For collections of garbage, and for memory to go back to the system. */
 const REST_MS = 15_000;
 
-/** What is read of documents, how fast, and the memory that is left of it. */
+/** How much of documents is read, how fast, and how much memory stays in use. */
 export const documentsPart: Part = {
   name: "documents",
   title: "Documents",

@@ -12,7 +12,7 @@ const DELAY_MS = 2_000;
 /** A feature that an event does not use may cost it no more. */
 const MOST = 1.03;
 
-/** What an event has, or its receiver, besides what every one has. */
+/** Features of an event or of its receiver. */
 interface Feature {
   name: string;
   way?: Way;
@@ -39,7 +39,7 @@ const FEATURES: Feature[] = [
   { name: "a push", way: "push" },
 ];
 
-/** The price of each feature on an event's way, beside the event that does not use it. */
+/** The price of each feature on an event's way, next to the event that does not use it. */
 export const pricePart: Part = {
   name: "price",
   title: "Price list of an event",

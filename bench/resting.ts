@@ -10,7 +10,7 @@ const SETTLE_MS = 12_000;
 const SECONDS = 24;
 const SHOWN = 6;
 
-/** What a cluster asks of the record while nothing happens. */
+/** Statements of a cluster to the record while nothing happens. */
 export const restingPart: Part = {
   name: "resting",
   title: "A cluster at rest",

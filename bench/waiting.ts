@@ -23,7 +23,7 @@ interface Counted {
   messages: number;
 }
 
-/** What requests cost that wait for deliveries, when there are none. */
+/** The cost of requests that wait for deliveries, when there are none. */
 export const waitingPart: Part = {
   name: "waiting",
   title: "Waiting receivers",

@@ -17,7 +17,7 @@ export function billOfMaterials(server: string): string {
   const needed = Object.keys(dependencies).filter((each) => !SERVER_PACKAGES.includes(each));
   const parts = [...new Set(serverParts(needed))].map((path) => {
     const { version, resolved, integrity, license, dependencies = {} } = locked[path] ?? {};
-    // What is copied in part has none.
+    // Packages copied in part have none.
     const own = path === `node_modules/${PAGE}` ? {} : dependencies;
     return [path, { version, resolved, integrity, license, dependencies: own }] as const;
   });

@@ -31,7 +31,7 @@ export interface Broker {
   title: string;
   /** @throws ToolsUnavailable if it cannot be had here */
   start(): Promise<Started>;
-  /** Creates a topic with so many receivers, each of which gets every event. */
+  /** Creates a topic with so many receivers. Each gets every event. */
   create(url: string, topic: string, receivers: number): Promise<void>;
   publisher(url: string, topic: string): Promise<Publisher>;
   /** Receives and acknowledges until `over` aborts. */

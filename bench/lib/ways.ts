@@ -5,7 +5,7 @@ import { newReceiver, type World } from "./world.ts";
 
 /** How an agent receives its deliveries. */
 export const WAYS = ["poll", "SSE", "push"] as const;
-/** The others wait for their acknowledgement before they ask again: by a request of its own, or by the same. */
+/** The others acknowledge before they ask again: in a separate request, or in the same one. */
 export type Way = (typeof WAYS)[number] | "poll + ack" | "poll + log" | "next";
 
 /** Called for each event received, with the producer's id. */

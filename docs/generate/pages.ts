@@ -239,7 +239,7 @@ function settingsPage(): string {
 function metricsPage(): string {
   return page(
     "Metrics",
-    "What `GET /metrics` of each node shows Prometheus. [Operate](../guides/operate.md#monitor) says what to watch. A histogram has the\nseries `…_bucket`, `…_count` and `…_sum`. Metrics of what a node does not have, such as Redis or the embedded store, are absent\nor stay 0. The process adds `process_…` and `nodejs_…`.",
+    "Each node shows these to Prometheus at `GET /metrics`. [Operate](../guides/operate.md#monitor) says what to watch. A histogram has the\nseries `…_bucket`, `…_count` and `…_sum`. Metrics of what a node does not have, such as Redis or the embedded store, are absent\nor stay 0. The process adds `process_…` and `nodejs_…`.",
     metricsTable(),
   );
 }

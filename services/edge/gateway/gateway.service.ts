@@ -242,7 +242,7 @@ type AliasRoute = Route &
   Record<"authentication" | "authorization", Hook<void | Promise<void>>> & { onBeforeCall: Hook<void> };
 type Hook<R> = (ctx: Context, route: unknown, req: GatewayRequest, res?: unknown, alias?: unknown) => R;
 
-/** What `rest` returns: of nothing moleculer-web concludes that no route was found. */
+/** The result of `rest`: without one moleculer-web concludes that no route was found. */
 const ANSWERED = true;
 
 /** The result of `resolveAlias`. */

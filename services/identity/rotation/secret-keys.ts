@@ -193,7 +193,7 @@ export class SealedRows {
   /**
    * Seals each with the active key. A row that was changed meanwhile is left to the next pass.
    *
-   * @param failed is called for a row that cannot be sealed anew, as no key here opens its secret
+   * @param failed is called for a row that cannot be sealed again, as no key here opens its secret
    * @returns how many it has tried
    */
   async reseal(failed: (err: Error, row: { collection: string; id: string }) => void): Promise<number> {

@@ -279,7 +279,7 @@ export class CatchUp {
     this.#failures.set(entry, failures);
     if (failures === PATIENCE) this.#deps.broker.logger.warn({ err }, `search: left out ${entry}`);
     if (failures >= PATIENCE && !isSystemic(err)) return;
-    // What the pass would have fetched is missing, too.
+    // The rest of the pass is missing, too.
     this.miss([domain]);
     throw err;
   }

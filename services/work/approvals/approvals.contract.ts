@@ -82,7 +82,7 @@ export const EvidenceCard = Type.Object(
     ),
     current: nullable({
       ...EvidenceNow,
-      description: "What it says now, if that differs and `text` is older.",
+      description: "Its present text, if that differs and `text` is older.",
     }),
   },
   { title: "EvidenceCard" },

@@ -31,7 +31,7 @@ function isNowhere(error: unknown): boolean {
   return error.status === 404 || (error.status === 400 && /(^|_)id$/.test(String(error.details.field)));
 }
 
-const NOWHERE = "It may have been deleted, or the address is wrong.";
+const NOWHERE = "It was deleted, or the address is wrong.";
 
 /** For states that are not errors and that a retry would not change. */
 function Calm({ icon: Icon, children }: { icon: LucideIcon; children: string }) {

@@ -1313,7 +1313,7 @@ class EvidenceCard(Model):
 
 
 class EvidenceNow(Model):
-    """What it says now, if that differs and `text` is older."""
+    """Its present text, if that differs and `text` is older."""
 
     id: str
     title: str

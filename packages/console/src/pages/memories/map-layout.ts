@@ -5,7 +5,7 @@ export const DOT = 14;
 const PADDING = 8;
 /** Rows of a lane: further dots of the same time stand to the right of it. */
 const ROWS = 6;
-/** Lanes of their own; what is in smaller ones shares the last. */
+/** Lanes at most; the smaller groups share the last. */
 const LANES = 30;
 const OTHERS = "Others";
 
