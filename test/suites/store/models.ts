@@ -115,7 +115,6 @@ export function modelTests(bench: Workbench): void {
 
     test("find a text anywhere in another, whatever signs it has", async () => {
       const rows = bench.store().collection(declare("texts"));
-      // mongo-java-server may refuse an insert while it makes the index of a new collection.
       await bench.store().ready();
       const name = "before [a\0B]? (1+1) $5 \\d. after";
       await rows.insertMany([
