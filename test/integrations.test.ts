@@ -31,7 +31,7 @@ const LONGEST_MS = 200_000;
 
 let server: TestServer;
 let folder: string;
-/** What a clone has, without what npm installs into it. */
+/** The contents of a clone, without packages that npm installs. */
 let checkout: string;
 /** The program's folder of the READMEs. */
 let app: string;

@@ -23,7 +23,7 @@ interface Enqueued {
 
 let nats: NatsServer;
 let brokers: ServiceBroker[] = [];
-/** What each node was called with. */
+/** The calls of each node. */
 let enqueued: Map<string, Enqueued[]>;
 let notified: Map<string, Ready[]>;
 /** A node that takes calls and does not answer. */

@@ -8,7 +8,7 @@ import { settle } from "./support/settle.ts";
 interface Broken {
   socket: { destroy(): void };
 }
-/** What the driver keeps of a server: its monitor's connection, and those that commands use. */
+/** The driver's connections to a server: its monitor's, and those of commands. */
 interface DriverServer {
   monitor: { connection: Broken | null };
   pool: { checkedOut: Set<Broken> };
@@ -24,7 +24,7 @@ const here = "url" in mongo;
 
   beforeAll(async () => {
     if (!here) return;
-    // Monitoring in turns writes each command anew; in a stream it would only read.
+    // Monitoring in turns writes each command again; in a stream it would only read.
     const url = `${mongo.url}${mongo.url.includes("?") ? "&" : "?"}serverMonitoringMode=poll&heartbeatFrequencyMS=500`;
     store = await openStore({ DATA_DIR: "", MONGO_URL: url });
     client = store.connection.getClient() as unknown as MongoClient;

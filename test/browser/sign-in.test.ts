@@ -28,7 +28,7 @@ const heading = (of: Page, name: string) => of.getByRole("heading", { name, leve
 const title = (of: Page, name: string | RegExp) => of.getByRole("heading", { name });
 const providerLink = (of: Page) => of.getByRole("link", { name: "Sign in with Example ID" });
 
-/** A browser of its own. */
+/** A separate browser. */
 async function newPage(path: string): Promise<Page> {
   const context = await site.browser.newContext({ reducedMotion: "reduce" });
   const opened = await context.newPage();

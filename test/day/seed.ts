@@ -60,7 +60,7 @@ const VERBS = ["created", "changed", "approved", "sent", "closed"];
 const TYPES = AREAS.flatMap((area) => VERBS.map((verb) => `com.northwind.${area}.${verb}`));
 const BATCH = 100;
 
-/** Fills the tenant through the API alone, as its agents would. @param say is told of the progress */
+/** Fills the tenant through the API alone, as its agents would. @param say prints the progress */
 export async function seedDay(server: TestServer, size: Size, say: (line: string) => void): Promise<Day> {
   await using opened = new AsyncDisposableStack();
   const login = ok(await api(server).post("/auth/login", server.credentials.admin));
@@ -119,7 +119,7 @@ const eventOf = (type: string, id: string, n: number) => ({
   ...{ subject: `order-${10_000 + n}`, data: { total: (n * 37) % 900, currency: "EUR", lines: 1 + (n % 5) } },
 });
 
-/** Publishes events that the agent refuses for good. */
+/** Publishes events that the agent rejects permanently. */
 async function refuse(
   { api: agent }: Receiver,
   publisher: Api,

@@ -18,7 +18,7 @@ afterAll(() => rm(scratch, { recursive: true }));
 /** The same commands through a running server and on a store without a server. */
 describe.each(["while the server runs", "while it does not"])("the command line %s", (when) => {
   const running = when === "while the server runs";
-  // Each command is a start of its own.
+  // Each command starts a process.
   const isWhole = running || process.env.SENSORIUM_TEST_ALL !== undefined;
   let dataDir: string;
   let founded: { tenant: { id: string }; admin: object; agent: { id: string } };

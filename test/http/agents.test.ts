@@ -13,7 +13,7 @@ const newAgent = async (fields: object = {}) => ok(await admin.post("/agents", {
 describe("an agent", () => {
   test("has what the specification names, and its signing secret once", async () => {
     const owner = ok(await admin.get("/auth/me")).user.id;
-    // What the server sets is ignored, so that an agent that was read can be copied.
+    // Fields that the server sets are ignored, so that an agent that was read can be copied.
     for (const chosen of [{ tenant_id: "tn_other" }, { status: "inactive" }, { id: "ag_mine" }]) {
       const { id, tenant_id, status } = ok(await admin.post("/agents", { ...AGENT, ...chosen }));
       expect(Object.values(chosen)).not.toContain({ id, tenant_id, status }[Object.keys(chosen)[0] as "id"]);

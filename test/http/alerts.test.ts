@@ -132,7 +132,7 @@ withAll("alerts of a node of a cluster", () => {
     return settle(all, { within: 75_000, every: 500 });
   }
 
-  /** What happens from now on. */
+  /** Events from now on. */
   async function during(happens: () => Promise<unknown>): Promise<Phase> {
     const from = await server.metrics();
     await happens();

@@ -46,7 +46,7 @@ async function approved(person: Api, agent: string, scopes: string[]): Promise<s
   return claim_id;
 }
 
-/** What waits for an approval that `by` can give. */
+/** Questions that wait for an approval of `by`. */
 async function waitingFor(person: Api, agent: string) {
   const { claim_id } = ok(await claim(await issue(person, agent, ["send"])));
   const code = await issue(person, agent, ["send"]);
@@ -193,7 +193,7 @@ test("the list of sessions shows who approved each, and for what", async () => {
   expect((await complete(before)).status).toBe(200);
 });
 
-test("a connection with the scope admin creates no credentials, and a key of its own can", async () => {
+test("a connection with the scope admin creates no credentials, and its own key can", async () => {
   const agent = await newAgent(null);
   const webhook = { name: "w", source: "s", mapping: { entity: "e", action: "a" } };
   const made = ok(await world.admin.post("/ingest/webhooks", webhook));

@@ -27,7 +27,7 @@ const watcher = await newAgent(server, world.admin, ["receive", "memory:read"]);
 for (const event_type of ["service.*", "memory.cited"])
   ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type }));
 
-/** What is wrong with a value by a schema of the document; null if nothing. */
+/** The first error of a value by a schema of the document, or null. */
 function misfit(schema: Json, value: unknown): unknown {
   const whole = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"doc#/'));
   return ajv.validate(whole, value) ? null : [ajv.errorsText(), value];

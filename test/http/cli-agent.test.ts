@@ -1,4 +1,4 @@
-/** What an agent, and a person who signed in, do on the command line: interests, memories, schedules, questions. */
+/** Commands of an agent and of a person who signed in: interests, memories, schedules, questions. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";

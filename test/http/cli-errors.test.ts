@@ -20,7 +20,7 @@ interface Line {
   unreached?: string;
 }
 
-/** What a call of a command needs beyond its words. */
+/** Needs of a command's call beyond its words. */
 const SPECIAL: Record<string, Partial<Line>> = {
   connect: { words: ["BCDF-2345"], refused: "not_found" },
   listen: { unreached: "goes on" },

@@ -134,7 +134,7 @@ test("a turn is told which events wait, as long as they do, and nothing is lease
   expect(await turn("sessionStart", "cursor")).toMatchObject(expected);
   const { deliveries } = await woken.deliveries.poll({ wait: 30 });
   expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
-  // Whoever handles it has it.
+  // Its handler has it.
   expect(await turn("UserPromptSubmit", "codex")).toEqual({ code: 0, answer: {}, err: "" });
 });
 

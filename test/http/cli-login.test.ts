@@ -1,4 +1,4 @@
-/** @needs python: it has pseudo-terminals. What a person is asked who signs in on the command line. */
+/** @needs python: it has pseudo-terminals. The questions of signing in on the command line. */
 import { afterAll, expect, test } from "@jest/globals";
 import { newCli } from "../support/cli.ts";
 import { api } from "../support/http.ts";

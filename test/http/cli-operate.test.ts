@@ -31,7 +31,7 @@ const readProfiles = () => JSON.parse(readFileSync(profilesOf(cli), "utf8"));
 const run: Cli["done"] = (...args) => cli.done(...args);
 const json: Cli["json"] = (...args) => cli.json(...args);
 
-/** Publishes events that the agent refuses for good. */
+/** Publishes events that the agent rejects permanently. */
 async function die(reason: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {

@@ -17,7 +17,7 @@ const cli = newCli({ SENSORIUM_URL: server.root });
 afterAll(() => cli.remove());
 afterAll(() => server.stop());
 
-/** An agent that receives events of a type of its own, and how it works. */
+/** An agent that receives events of a separate type, and how it works. */
 async function worker(scopes = ["receive", "memory:read", "memory:write"], retries?: number[]) {
   const name = `worker-${++agents}`;
   const type = `com.example.work.n${agents}`;
@@ -209,7 +209,7 @@ test("a command that says to try later pauses the worker, and its events keep th
   const working = spawn([...limits, "--", "sh", "-c", shell]);
   await settle(() => working.err().split("paused until").length > 2);
   expect(working.err()).toMatch(/: sh ended with 75: paused until \d{4}-/);
-  // Whoever looks after the agent sees why its events wait.
+  // Its operators see why its events wait.
   const { agent } = await own.auth.me();
   const shown = await settle(async () => {
     const { delivery } = await own.agents.get({ agent_id: String(agent?.id), include: "delivery" });

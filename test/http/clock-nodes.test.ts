@@ -21,7 +21,7 @@ await onNodes("nodes with wrong clocks", conditions, settings, ({ url: mongoUrl,
   let proxy: TcpProxy;
   let servers: TestServer[];
   let orgAdmin: TestAgent;
-  /** What the node whose record answered late said of the clock. */
+  /** Log lines about the clock, of the node whose record answered late. */
   let whileLate: { status: number; clock: string };
 
   beforeAll(async () => {

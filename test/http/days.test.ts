@@ -1,4 +1,4 @@
-/** What changes over days, on a server whose clock is set. */
+/** Changes over days, on a server whose clock is set. */
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";

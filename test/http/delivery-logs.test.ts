@@ -13,7 +13,7 @@ const server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: 
 const admin = await firstAgent(server);
 afterAll(() => server.stop());
 
-/** An agent with an interest of its own, and the deliveries that it is given. */
+/** An agent with an interest, and its deliveries. */
 async function receiver(own = admin) {
   const type = `com.example.logged.n${++events}`;
   const agent = await newAgent(server, own);

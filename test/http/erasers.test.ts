@@ -56,7 +56,7 @@ test("an agent's schedules, bundles and handoffs are erased with its memories", 
   );
 });
 
-/** What is erased, how texts name it, and which of them others wrote. */
+/** The erased person, the forms of the name in texts, and the texts that others wrote. */
 const ERASED: [
   what: string,
   make: (by: TestAgent) => Promise<{ target: object; name: string; subject?: string }>,
@@ -100,7 +100,7 @@ test.each(ERASED)("no text about deliveries and runs is left that names %s", asy
   if (name) {
     const close = { outcome: "abandoned", note: text("end") };
     ok(await cast.orgAdmin.post(`/runs/${run.id}/close`, close));
-    // What cannot be mapped is a dead letter, with its headers.
+    // An event that cannot be mapped is a dead letter, with its headers.
     const hook = await register(cast.orgAdmin, { ...SHOP, source: marker() });
     await send(hook, JSON.stringify({ note: text("payload") }), { "X-Request-Id": marker() });
   }

@@ -271,7 +271,7 @@ test("a tenant that is suspended is shut out, and loses nothing", async () => {
     api(server).post("/auth/login", { ...other.credentials, password, tenant_slug: "initech" });
   const reasonOf = ({ status, body }: Answer) => [status, body.error.code, body.error.details.reason];
   const suspended = [401, "authentication_failed", "suspended"];
-  // Whoever holds what was right learns why; nobody else learns that there is such an organisation.
+  // Owners of credentials that were right learn why; nobody else learns that the organisation exists.
   expect(reasonOf(await exchange(good.key))).toEqual(suspended);
   expect(reasonOf(await api(server, good.key).get("/auth/me"))).toEqual(suspended);
   expect(reasonOf(await api(server, other.adminToken).get("/auth/me"))).toEqual(suspended);

@@ -52,7 +52,7 @@ const rowOf = (paths: Record<string, Path>, id: string): Record<string, unknown>
 const isFree = ({ instance, options }: Path) =>
   instance !== "String" || !(options.enum || options.match || options.validate || options.sealed);
 
-/** What no field of a kind may have. */
+/** Values that no field of a kind may have. */
 const WRONG: Record<string, unknown[]> = {
   String: [5, {}, ["a"], "x".repeat(70_000)],
   Number: ["1", {}, 1e300, Number.MIN_SAFE_INTEGER],
@@ -62,7 +62,7 @@ const WRONG: Record<string, unknown[]> = {
   Array: ["a", { a: 1 }, [null]],
   Embedded: ["a", 5, []],
 };
-/** What is far from usual, and allowed. */
+/** Unusual values that are allowed. */
 const EXTREME: Record<string, unknown[]> = {
   String: ["", "~~", "\u{10ffff}", "x".repeat(6_000)],
   Number: [1e15, -1e15, 0.5],

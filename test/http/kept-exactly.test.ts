@@ -11,7 +11,7 @@ import { order, register, SHOP, send } from "../support/webhooks.ts";
 const TEXT =
   'a\u0000b\u0001 \ud83d\ude00 \u2028 \ufeff \uffff é e\u0301 \r\n "quoted" \\ $ . __proto__ </script>';
 
-/** What a name or title may have of it. */
+/** The part that names and titles may have. */
 const LABEL = TEXT.replace(/\p{Cc}+/gu, " ");
 
 /** JSON that stores, parsers or languages may corrupt; numbers are kept as doubles. */

@@ -73,7 +73,7 @@ test("reports changes of other resources without ids, and theirs in the audit lo
   expect(await nextOf("audit")).toEqual({ resource: "audit", ids: [] });
 });
 
-test("the statistics tell that events or deliveries changed, and list none of the service's own", async () => {
+test("the statistics say that events or deliveries changed, and list none of the service's own", async () => {
   const read = async () => ok(await world.admin.get("/stats"));
   const before = await read();
   const event = { specversion: "1.0", source: "urn:t", id: "moves", type: "com.example.moves" };

@@ -49,7 +49,7 @@ const here = "url" in mongo;
     expect(await agentToken(other, one.credentials.agent.api_key)).toBeTruthy();
   });
 
-  /** Who has access, and how each loses it. There is no NATS: no event tells the other node. */
+  /** Callers with access, and how each loses it. There is no NATS: no event tells the other node. */
   const losses = Object.entries<() => Promise<{ token: string; end: () => Promise<unknown> }>>({
     "a revoked key": async () => {
       const agent = await newAgent(one, world.admin);

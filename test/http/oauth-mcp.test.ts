@@ -63,7 +63,7 @@ afterAll(async () => {
 
 const addressOf = (path: string) => `https://localhost:${(documents.address() as AddressInfo).port}${path}`;
 
-/** What a program keeps for the client, and the browser that it opens. */
+/** The client's stored state, and the browser that it opens. */
 class Provider implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT;
   readonly clientMetadata = { client_name: "Editor", redirect_uris: [REDIRECT], scope: "" };

@@ -9,7 +9,7 @@ import { approve, attempt, connect, exchange, refresh, registered } from "../sup
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-// What ends by itself: codes, refresh tokens, and clients that nobody uses.
+// Expiry of codes, refresh tokens, and clients that nobody uses.
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

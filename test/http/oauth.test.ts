@@ -296,7 +296,7 @@ describe("an approved client", () => {
     const own = api(server, second.access_token);
     ok(await own.get("/auth/me"));
     const before = (await sessionsOf()).length;
-    // Its answer may have been lost: for some seconds it returns the same successor.
+    // Its answer can be lost: for some seconds it returns the same successor.
     const retried = await refresh(client, first.refresh_token as string);
     expect(retried.refresh_token).toBe(second.refresh_token);
     const third = await refresh(client, second.refresh_token as string);

@@ -4,7 +4,7 @@ import { type Api, api } from "../support/http.ts";
 import { ABSENT, makeWorld, ok, refusal, signIn } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
-/** What people may read of an agent's own work: handoffs, bundles and findings. */
+/** People read an agent's own work: handoffs, bundles and findings. */
 
 const server = await useShared();
 const world = await makeWorld(server, "people");

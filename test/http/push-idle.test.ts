@@ -13,7 +13,7 @@ import { metricsOf } from "../support/worker.ts";
 const AGENTS = 40;
 const LOOKS = 3;
 const TYPE = "com.idle";
-/** What the nodes ask of the record. */
+/** Statements of the nodes to the record. */
 const commands: Document[] = [];
 let watch: Watch | undefined;
 const watched = async (url: string) => {

@@ -8,7 +8,7 @@ import { ok } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const REQUESTS = 400;
-/** What every request runs is called as often, but for the ends of the last; what runs beside them, such as loops, is not. */
+/** Functions of every request are called as often, but for the ends of the last; those of loops are not. */
 const CALLS = REQUESTS - 10;
 /** Files that a reader of a request opens, besides general functions and the driver of the record. */
 const MOST_FILES = 16;

@@ -18,7 +18,7 @@ const server = await useServer({
 });
 const world = await makeWorld(server, "restarts");
 
-/** What a test does as the last before the server is gone, and what must be true when it is back. */
+/** The last step of a test before the server is gone, and the checks when it is back. */
 interface Case {
   last(): Promise<unknown>;
   check(): Promise<unknown>;

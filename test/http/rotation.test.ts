@@ -40,7 +40,7 @@ const keysOnFile = async () => {
   return lines.map((line) => Buffer.from(line, "base64")) as [Buffer, ...Buffer[]];
 };
 
-/** What holds a secret, or was derived from the key, and how to check that it still works. */
+/** Holders of a secret or of a value derived from the key, and how to check that each still works. */
 interface Filled {
   hook: Registration;
   works(round: number): Promise<void>;

@@ -13,7 +13,7 @@ import { metricsOf } from "../support/worker.ts";
 const INTERESTS = 30_000;
 const CHUNK = 5_000;
 
-/** What a worker has done with routing tables. */
+/** Counts of a worker's routing tables. */
 interface Done {
   loads: number;
   catchUps: number;

@@ -121,7 +121,7 @@ test("a wait ends with its step and its run, and begins again when the step is r
   expect(items[1].event.id).toBe(event_id);
 });
 
-test("a step that waits becomes blocked when its dependency is reopened, and waits anew after it", async () => {
+test("a step that waits becomes blocked when its dependency is reopened, and waits again after it", async () => {
   const steps = [{ step_key: "order" }, { ...PAYMENT, depends_on: ["order"] }];
   const run = await newRun(world.agent, { steps, values: { order_id: "back" } });
   ok(await act(world.agent, run, "complete", { step_key: "order" }));

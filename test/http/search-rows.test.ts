@@ -1,4 +1,4 @@
-/** What the index and the rows say apart from each other: a search gives what both let the caller read. */
+/** Index and rows that differ: a search returns results that both let the caller read. */
 import { describe, expect, test } from "@jest/globals";
 import { DocumentModel } from "../../services/remember/documents/documents.model.ts";
 import { MemoryModel } from "../../services/remember/memories/memories.model.ts";

@@ -15,7 +15,7 @@ const WORKERS = 3;
 /** How often the owner of a sweep is seen at work: those in its stead look far less often meanwhile. */
 const SWEEPS = 16;
 const IN_ITS_STEAD = 4;
-/** What all workers at rest may ask of the record in a while, all their looks together. */
+/** Limit of the statements of all workers at rest in a while. */
 const MOST_AT_REST = 40;
 const WATCHED_MS = 30_000;
 const TENANTS = 12;

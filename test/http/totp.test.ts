@@ -78,7 +78,7 @@ test("setting up needs the password, and is in force only after a first code", a
   expect(again).toMatchObject(refusal(409, "conflict"));
 });
 
-test("setting up begun anew replaces the secret that was not confirmed", async () => {
+test("a second set-up replaces the secret that was not confirmed", async () => {
   const { own, password } = await newPerson();
   const first = ok(await own.post("/auth/totp", { password })).secret;
   const second = ok(await own.post("/auth/totp", { password })).secret;

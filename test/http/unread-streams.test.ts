@@ -13,12 +13,12 @@ const EVENTS = 16;
 const LONG = "x".repeat(900_000);
 /** Connections of each caller. */
 const CLIENTS = 25;
-/** What these connections would take, were they not bounded, is several times as much. */
+/** Without bounds these connections would take several times as much. */
 const MOST_MB = 1200;
 const TYPE = "com.example.maximal";
 const SCOPES = ["send", "receive", "memory:read"];
 
-/** What makes the answers of a stream as long as possible, by action: several for an operation with methods. */
+/** Parameters of the longest answers of a stream, by action: several for an operation with methods. */
 const FILLED: Record<string, () => Promise<Attack[]>> = {
   ...Object.fromEntries(
     Object.entries(await ofKits("streams")).map(([action, fill]) => [action, () => fill(server, newTenant)]),

@@ -11,7 +11,7 @@ import { useShared } from "../support/use.ts";
 const SCOPES = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"];
 
 /**
- * What each caller gets, in this order: nobody, a wrong token, an agent with every scope but this one and admin, an agent
+ * The answer to each caller, in this order: nobody, a wrong token, an agent with every scope but this one and admin, an agent
  * with this one alone, an agent with admin, a member, an admin, the operator.
  *
  * `+`: the operation looks at the request. `a`: 401. `s`: 403 that names the scope. `f`: 403. `p`: 401 that says that an
@@ -98,7 +98,7 @@ async function readAnswer({ action, method, scope }: AccessRow, response: Respon
   return details.field === "nobody_knows" && typeof details.expected === "string" ? "+" : `${status} ${code}`;
 }
 
-/** What a test can name: two operations have several paths. */
+/** Names for tests: two operations have several paths. */
 const named = (rows: AccessRow[]) => rows.map((row) => [`${row.method} ${row.path}`, row] as const);
 
 test.each(named(ACCESS))("who may call %s", async (_, row) => {

@@ -14,7 +14,7 @@ for (const kit of await loadKits()) await kit.settle?.(mine);
 // biome-ignore lint/suspicious/noExplicitAny: a resource of any kind
 type Resource = any;
 
-/** Resources without a read of their own. */
+/** Resources without a read operation. */
 const LISTED = new Set(["/projects/{key}", "/users/{user_id}"]);
 
 /** The kind of identifier of what a path creates; null where a copy makes no sense. */
@@ -39,7 +39,7 @@ const KIND_OF: Record<string, string | null> = {
   "/users": "usr",
   // Its answers lack the content.
   "/exemplars": null,
-  // A member, a proposal, an offer, a code or a replay exists once; artifacts and codes have tests of their own.
+  // A member, a proposal, an offer, a code or a replay exists once; artifacts and codes have separate tests.
   "/agents/{agent_id}/replays": null,
   "/channels/{channel_id}/members": null,
   "/memories/merge-proposals": null,
@@ -61,7 +61,7 @@ const creations = operations.filter(
     method === "POST" && 201 in results && access.by !== "operator" && byPath(url),
 );
 
-/** What identifies a resource besides its id. */
+/** Keys of a resource besides its id. */
 const UNIQUE = ["name", "slug", "key", "email", "event_type", "event_type_glob"];
 
 function callerOf({ access }: Operation): Api {

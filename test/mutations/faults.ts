@@ -39,7 +39,7 @@ function pathOf(name: string): string {
   return name.startsWith("extensions/") ? `${name}.test.ts` : `test/${name}.test.ts`;
 }
 
-/** An extension that is not there has none. */
+/** A removed extension has none. */
 export const FAULTS = ALL.filter(
   ({ file }) => !file.startsWith("extensions/") || existsSync(join(ROOT, file)),
 );

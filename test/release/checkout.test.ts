@@ -9,13 +9,13 @@ import { oldestNode, shellWith } from "../support/oldest-node.ts";
 import { ownFolder } from "../support/own-folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Of what a user installs, on disk. */
+/** Limit of a user's installation, on disk. */
 const MOST_MB = 400;
 /** npm downloads, the console is built. */
 const LONGEST_MS = 400_000;
 
 let folder: string;
-/** What the first command printed. */
+/** Output of the first command. */
 let installed: { stdout: string; stderr: string };
 const npm = (...args: string[]) =>
   promisify(execFile)("npm", args, { cwd: folder, env: shellWith(oldestNode()), maxBuffer: 1e8 });

@@ -14,7 +14,7 @@ const EXTENSIONS = globSync("extensions/*/extension.ts", { cwd: ROOT }).map(
 );
 /** Generating, types, lint and all unit tests. */
 const LONGEST_MS = 900_000;
-/** What is made by building, or by running. */
+/** Folders that builds and runs make. */
 const LEFT = ["node_modules", ".git", "data", "tmp", "dist"];
 
 const run = promisify(execFile);

@@ -15,7 +15,7 @@ const OURS = /^node_modules\/sensorium-(server|export|embedder-en)$/;
 const LONGEST_MS = 400_000;
 
 let folder: string;
-/** What the image has as /app. */
+/** The image's /app. */
 let app: string;
 let server: TestServer;
 

@@ -51,7 +51,7 @@ atEnd(async () => {
   await registry?.stop();
 });
 
-/** Runs something in a folder of its own, with the client's settings for the server. @throws Error with what it printed */
+/** Runs a command in a new folder, with the client's settings for the server. @throws Error with what it printed */
 async function run(place: string, command: string, args: string[], input = ""): Promise<string> {
   const cwd = join(folder, place);
   mkdirSync(cwd, { recursive: true });

@@ -13,9 +13,9 @@ import { connectDevice, kindsOfIds, makeWorld, OPERATOR_TOKEN, ok, type World } 
  * follow the rows. Operations come from the contracts: a new one is tried without being named here.
  */
 const AT_ONCE = 20;
-/** What 20 answers of half a megabyte may take, with copies and garbage. A list that reads whole rows takes gigabytes. */
+/** Limit of 20 answers of half a megabyte, with copies and garbage. A list that reads whole rows takes gigabytes. */
 const MOST_MEGABYTES = 150;
-/** What all lists may take, one after the other: V8 returns what it used with time. */
+/** Limit of all lists, one after the other: V8 returns what it used with time. */
 const MOST_OF_ALL = 1_000;
 /** Bytes of a page; the arrays that the specification wants whole (`inPages`) are sent in parts. */
 const MOST_OF_PAGE = 8_388_608;

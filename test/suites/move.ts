@@ -52,7 +52,7 @@ export async function worldOn(server: TestServer, world: World, slug = world.slu
   return { ...world, root: server.root, slug, admin, adminToken, agent, agentToken: token };
 }
 
-/** Starts a server, always alone, on an imported embedded store, which has no first start and so no credentials of its own. */
+/** Starts a server, always alone, on an imported embedded store, which has no first start and so no credentials. */
 export async function startOn(dataDir: string, world: World, tenant_slug = world.slug): Promise<TestServer> {
   const { tenant_id, credentials: admin, agentId: id, apiKey: api_key } = world;
   const addresses = { base_url: "", ingest_url: "" };
@@ -61,7 +61,7 @@ export async function startOn(dataDir: string, world: World, tenant_slug = world
   return startAlone({ env: ENV, dataDir });
 }
 
-/** What a tenant's callers can read, whatever the address of the server. */
+/** All that a tenant's callers can read, whatever the address of the server. */
 async function everything(world: World): Promise<unknown> {
   const found = await holdings(world);
   for (const name of NOT_MOVED) delete found[name];

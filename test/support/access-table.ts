@@ -1,7 +1,7 @@
 import { loadKits } from "./kits.ts";
 
 /**
- * Who may call each operation, by hand from the specification and its decisions: what tests expect of contracts, of the
+ * Callers of each operation, by hand from the specification and its decisions: tests expect them of contracts, of the
  * gateway and of the list of MCP tools must not be read from them. A new operation needs a line here.
  *
  * - `everyone`: agents and people with the scope; `agents+admins`: of people only admins.

@@ -39,7 +39,7 @@ interface Site {
 }
 
 /**
- * Opens a window on a shared server, or with `env`, which has further settings, on one of its own. Signed in is the
+ * Opens a window on a shared server, or with `env`, which has further settings, on a new one. Signed in is the
  * organisation's admin, or who is made by `personOf`.
  */
 export async function openSite(

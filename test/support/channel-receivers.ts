@@ -22,7 +22,7 @@ export interface Session {
   pushed: Pushed[];
   /** The answers to requests for permissions. */
   answers: unknown[];
-  /** What the bridge has said on standard error. */
+  /** The bridge's standard error. */
   said(): string;
   /** Calls a tool, and returns the value of its result. */
   call(name: string, args: Record<string, unknown>): Promise<unknown>;
@@ -32,7 +32,7 @@ export interface Session {
   next(at: number): Promise<Pushed>;
 }
 
-/** An agent that receives events of a type of its own, on a machine with the command line. */
+/** An agent that receives events of a separate type, on a machine with the command line. */
 export interface Receiver {
   cli: Cli;
   agent: Sensorium;

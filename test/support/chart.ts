@@ -13,7 +13,7 @@ export const VALUES: Record<string, string[]> = {
   full: ["--values", join(GOLDEN, "full.values.yaml")],
 };
 
-/** What `helm template` prints of a release with these values, without settings of extensions: any of them may be gone. */
+/** Output of `helm template` for a release with these values, without settings of extensions: any of them may be gone. */
 export async function render(name: string): Promise<string> {
   const { code, output } = await template(
     "sensorium",

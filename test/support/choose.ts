@@ -1,4 +1,4 @@
-/** What `npm test -- WORD …` asks of a test file. */
+/** Whether `npm test -- WORD …` runs a test file. */
 export interface Choosable {
   path: string;
   /** The name of its suite. */

@@ -29,7 +29,7 @@ export interface Running {
   end(signal?: NodeJS.Signals): Promise<Ran>;
   stdin: Writable;
   stdout: Readable;
-  /** Of a process of its own. */
+  /** Of a separate process. */
   pid?: number | undefined;
 }
 

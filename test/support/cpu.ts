@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** In the environment: where each test file notes its processor time, one line of JSON each. */
 export const CPU_FILE = "SENSORIUM_TEST_CPU";
 
-/** What Linux counts in: USER_HZ of all its ports. */
+/** Linux's unit: USER_HZ of all its ports. */
 const TICKS_PER_SECOND = 100;
 
 /** Returns the processor time, in seconds, of this process and of all children it has waited for (this process's alone where there is no /proc). */

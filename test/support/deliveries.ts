@@ -12,7 +12,7 @@ export interface Ground {
   publish(type: string, data?: unknown, more?: object): Promise<string>;
 }
 
-/** A shared server, or with options one of its own without rate limits and vectors; its admin, and a way to publish. */
+/** A shared server, or with options a new one without rate limits and vectors; its admin, and a way to publish. */
 export async function deliveryGround(options: ServerOptions | "none" | "open" = "none"): Promise<Ground> {
   const server =
     typeof options === "string"
@@ -31,7 +31,7 @@ export async function useGround(options?: ServerOptions | "none" | "open"): Prom
   return ground;
 }
 
-/** As `deliveryGround`, on a server that runs, with tokens of its own. */
+/** As `deliveryGround`, on a server that runs, with new tokens. */
 export async function onGround(server: TestServer): Promise<Omit<Ground, "server">> {
   const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
   let count = 0;

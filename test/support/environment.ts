@@ -46,7 +46,7 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
 
   override async teardown(): Promise<void> {
     for (const [name, listener] of this.#channels) unsubscribe(name, listener);
-    // What a file had started when loading it failed.
+    // For a file that had started something when loading it failed.
     await this.#stopAll();
     await super.teardown();
     const notes = process.env[CPU_FILE];

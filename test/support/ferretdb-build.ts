@@ -56,7 +56,7 @@ async function run(
   env = {},
 ): Promise<string> {
   const line = [command, ...args].join(" ");
-  // No repository around the folder: git would take it for one of its own.
+  // No repository around the folder: git would take it for a part of it.
   const settings = { ...process.env, GIT_CEILING_DIRECTORIES: CACHE, GOTOOLCHAIN: "local", ...env };
   const child = await startChild(command, args, { cwd, env: settings }).catch((err: Error) => {
     throw new ToolsUnavailable(`${line}: ${err.message}`);

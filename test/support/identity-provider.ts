@@ -9,7 +9,7 @@ export const CLIENT_SECRET = "the secret of the tests' client: long enough";
 
 const HOUR = 3600;
 
-/** What the provider tells about a person who signs in under a name. */
+/** The provider's claims about a person who signs in under a name. */
 export interface Account {
   email?: string;
   email_verified?: boolean;

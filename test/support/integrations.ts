@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "../..");
 /** An agent without memories, and the client that has its key. */
 export interface ClientAgent {
   client: Client;
-  /** What programs take from the environment. */
+  /** Settings of programs from the environment. */
   url: string;
   apiKey: string;
 }

@@ -23,19 +23,19 @@ export interface Attack {
   isShort?: true;
 }
 
-/** What a crash must not undo (http/restarts.test.ts). */
+/** Changes that a crash must not undo (http/restarts.test.ts). */
 export interface Crashed {
-  /** What the server answers last. */
+  /** The server's last answer. */
   last(): Promise<void>;
   /** After the restart. */
   check(): Promise<void>;
 }
 
-/** What an extension adds to tests over all operations, collections and restarts: `kit` of its `test/kit.ts`. */
+/** Additions of an extension to tests over all operations, collections and restarts: `kit` of its `test/kit.ts`. */
 export interface Kit {
   /** Lines of support/access-table.ts. */
   access?: string;
-  /** What its operations' ids begin with, besides the core's verbs (unit/operation-ids.test.ts). */
+  /** Beginnings of its operations' ids, besides the core's verbs (unit/operation-ids.test.ts). */
   verbs?: string[];
   /** Operations that return a credential which would outlive its caller's (unit/access.test.ts). */
   outlives?: string[];
@@ -45,7 +45,7 @@ export interface Kit {
   freeForm?: string[];
   /** Bodies over a megabyte, by operation (unit/body-budget.test.ts). */
   largeBodies?: Record<string, "parsed" | "blob">;
-  /** The least, the usual and the largest page of lists with limits of their own (unit/openapi.test.ts). */
+  /** The least, the usual and the largest page of lists with other limits (unit/openapi.test.ts). */
   pages?: Record<string, string>;
   /** Operations whose bodies are signed by their senders. */
   signed?: string[];

@@ -1,5 +1,5 @@
 /**
- * What only `npm run test:all` runs, and why a change can do without it before that: files by the beginning of their
+ * Files that only `npm run test:all` runs, and why a change can do without them before that: by the beginning of their
  * path. Naming a file or its suite runs it, too.
  */
 const LONGER: Record<string, string[]> = {

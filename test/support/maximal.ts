@@ -99,12 +99,12 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
 
 /**
  * Copies a row of each of a tenant's collections many times, in the data directory of a server that does not run, with
- * large fields as long as can be.
+ * large fields of the greatest length.
  *
  * @throws Error if a collection has large fields that `MAXIMAL` does not know
  */
 export function multiplyRows(dataDir: string, tenant_id: string, mongoUrl = ""): Promise<unknown> {
-  // In a process of its own, whose memory and threads end with it.
+  // In a separate process, whose memory and threads end with it.
   return promisify(execFile)(process.execPath, [import.meta.filename, dataDir, tenant_id, mongoUrl]);
 }
 

@@ -15,7 +15,7 @@ import { getPython, hasPython } from "./python.ts";
 
 const run = promisify(execFile);
 
-/** What is fetched or built once, below `node_modules/.cache` or next to it, by the programs of the need. */
+/** Files fetched or built once, below `node_modules/.cache` or next to it, by the programs of the need. */
 interface Fetched {
   /** Named in what the test command says before it begins. */
   what: string;

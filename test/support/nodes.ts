@@ -43,7 +43,7 @@ export async function startNodes(
   settings: Record<string, string> = { RATE_LIMIT_PER_MINUTE: "0" },
   say: (part: string, where: string) => void = () => {},
 ): Promise<Nodes> {
-  // What runs already, should the rest not start.
+  // Parts that run already, should the rest not start.
   await using opened = new AsyncDisposableStack();
   const nats = await startNats();
   opened.defer(nats.stop);

@@ -3,7 +3,7 @@ import type { Api } from "./http.ts";
 import type { TestServer } from "./server.ts";
 import { ok } from "./tenancy.ts";
 
-/** oauth4webapi wants https, except where it is told that the server is on this machine. */
+/** oauth4webapi wants https, except for a server on this machine. */
 export const HTTP = { [oauth.allowInsecureRequests]: true } as const;
 export const CALLBACK = "http://127.0.0.1/callback";
 

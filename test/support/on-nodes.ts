@@ -3,7 +3,7 @@ import { firstAgent, type TestAgent } from "./agents.ts";
 import { startMongo } from "./mongo.ts";
 import { type Nodes, startNodes } from "./nodes.ts";
 
-/** What tests on several nodes begin with. Nothing of it is there before `beforeAll`. */
+/** Set-up of tests on several nodes, made in `beforeAll`. */
 interface OnNodes {
   /** Of the record. */
   url: string;
@@ -19,7 +19,7 @@ interface Conditions {
   through?: (url: string) => Promise<string>;
 }
 
-/** Tests on a gateway and so many workers, with these settings, over a NATS of their own; skipped without a MongoDB, or what else is not here. */
+/** Tests on a gateway and so many workers, with these settings, over a separate NATS; skipped without a MongoDB or another need. */
 export async function onNodes(
   what: string,
   nodes: number | Conditions,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Output } from "../../services/edge/gateway/answer/output.ts";
 
-/** Returns what writes to a response, or to a stream that stands for one, on a share of its own. */
+/** Returns a writer to a response, or to a stream that stands for one, with a separate share. */
 export function outputTo(res: unknown): Output {
   return new Output(
     res as ServerResponse,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "@jest/globals";
 
-/** What ends with the file, last first. */
+/** Disposed of when the file ends, last first. */
 const ends: (() => unknown)[] = [];
 afterAll(async () => {
   while (ends.length > 0) await ends.pop()?.();

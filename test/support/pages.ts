@@ -2,7 +2,7 @@ import { expect } from "@jest/globals";
 import type { Api } from "./http.ts";
 import { ok } from "./tenancy.ts";
 
-/** What a list holds under this name, read by the cursor to its end; with `total`, each page must say that many. */
+/** All items of a list under this name, read by the cursor to its end; with `total`, each page must say that many. */
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 export async function pagesOf(by: Api, path: string, name: string, total?: number): Promise<any[]> {
   const rows: unknown[] = [];

@@ -13,7 +13,7 @@ export interface PythonPackages {
   requirements: readonly string[];
 }
 
-/** What the tests of all Python projects need. */
+/** Needs of the tests of all Python projects. */
 const OF_TESTS: PythonPackages = {
   name: "Python packages of the tests",
   requirements: requirementsIn("packages/python/requirements-test.txt"),

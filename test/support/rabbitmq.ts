@@ -17,7 +17,7 @@ const PASSWORD = "s3cret/with?signs@all";
 
 export interface TestRabbit {
   port: number;
-  /** Of the broker, which has processes of its own. */
+  /** Of the broker, which has several processes. */
   pid(): number;
   user: string;
   password: string;

@@ -22,7 +22,7 @@ export interface RedisCluster {
   stop(): Promise<void>;
 }
 
-/** Starts a Redis Cluster of three masters, the first of which has a replica, on 127.0.0.1. */
+/** Starts a Redis Cluster of three masters on 127.0.0.1. The first has a replica. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const ports = await Promise.all(Array.from({ length: MASTERS + 1 }, portWithBus));
   const servers = await Promise.all(
@@ -72,7 +72,7 @@ async function waitForAgreement(ports: number[]): Promise<void> {
 export interface Sentinels {
   url: string;
   master: RedisServer;
-  /** What the server that was the first master says of its role. */
+  /** The role of the server that was the first master. */
   replication(): Promise<string>;
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@ interface Packument {
   "dist-tags": Record<string, string>;
 }
 
-/** What `npm publish` sends: the packument of the version, and the tarballs in base64. */
+/** The body of `npm publish`: the packument of the version, and the tarballs in base64. */
 interface Publication extends Packument {
   _attachments: Record<string, { data: string }>;
 }

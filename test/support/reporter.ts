@@ -47,7 +47,7 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
   }
 }
 
-/** What environment.ts noted of the file. */
+/** The note of environment.ts about the file. */
 function notedCpu(testFile: string): number {
   const notes = readFileSync(process.env[CPU_FILE] as string, "utf8")
     .trim()

@@ -37,7 +37,7 @@ const START_MS = 120_000;
 
 /**
  * A new tenant on a server (in a cluster: a gateway and a worker) that other test files use at the same time, for tests
- * that neither change its settings nor look at it as a whole. Outside of the test command it is a server of its own.
+ * that neither change its settings nor look at it as a whole. Outside of the test command it is a new server.
  */
 export async function startShared(kind: Kind = "none"): Promise<TestServer> {
   const root = (JSON.parse(process.env[SHARED] ?? "{}") as Partial<Record<Kind, string>>)[kind];

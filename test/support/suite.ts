@@ -95,7 +95,7 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
     "--runTestsByPath",
     ...files,
   ];
-  // Of one worker jest would wait for every open connection. What files leave behind, environment.ts reports.
+  // Of one worker jest would wait for every open connection. environment.ts reports leftovers of files.
   const reporters = [
     "--forceExit",
     "--reporters",

@@ -20,7 +20,7 @@ export interface World {
   /** The organisation's admin. */
   admin: Api;
   adminToken: string;
-  /** What the admin signs in with. */
+  /** The admin's credentials. */
   credentials: { email: string; password: string };
   member: Api;
   /** An agent whose key has the scope `admin`. */

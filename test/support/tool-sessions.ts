@@ -32,7 +32,7 @@ export interface ToolSessions {
   run(command: string[], more?: RunOptions): Promise<{ code: number | null; output: string }>;
   /** Starts a command there, which goes on. */
   start(command: string[]): Promise<Child>;
-  /** Cuts all connections of what runs there, for a time; only with a network of its own. */
+  /** Cuts all connections of its processes, for a time; only with a separate network. */
   offline(ms: number): Promise<void>;
   /** Publishes an event that waits for the agent. Returns its type. */
   publish(type?: string): Promise<string>;
@@ -95,7 +95,7 @@ export async function startToolSessions(
   return {
     ...{ home, clone, model, server, agent, run, start, publish },
     async offline(ms) {
-      if (!gates) throw new Error("there is no network of its own");
+      if (!gates) throw new Error("there is no separate network");
       gates.cut(true);
       await pause(ms);
       gates.cut(false);
@@ -133,7 +133,7 @@ export async function expectHandled(
 const KEY = "scripted";
 
 /**
- * What `startToolSessions` needs for sessions of Claude Code with a channel, a preview that it has to be told is on.
+ * Options of `startToolSessions` for sessions of Claude Code with a channel, a preview that has to be switched on.
  * @param options of the channel
  */
 export function channelSessions(

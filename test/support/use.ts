@@ -2,7 +2,7 @@ import { afterAll } from "@jest/globals";
 import { type ServerOptions, startServer, type TestServer } from "./server.ts";
 import { startShared } from "./shared.ts";
 
-/** What has to be stopped, until the test file ends. */
+/** Resources to stop when the test file ends. */
 function untilTheEnd<T extends Pick<TestServer, "stop">>(server: T): T {
   afterAll(() => server.stop());
   return server;

@@ -1,4 +1,4 @@
-/** Where the HTTP tests run once more. */
+/** A second place for the HTTP tests. */
 export interface World {
   name: string;
   /** In the report, after the name of a file. */

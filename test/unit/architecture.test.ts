@@ -265,7 +265,7 @@ test("other loops over several tenants take turns by `inTurns`, `Due` or `Queue`
   expect([...new Set(own)].sort()).toEqual(Object.keys(OWN_TURNS).sort());
 });
 
-/** What extensions import of services besides contracts and types (docs/extensions.md). */
+/** Imports of extensions from services besides contracts and types (docs/extensions.md). */
 const PUBLIC = [
   ...["services/runtime.ts", "services/extensions.ts", "services/erasers.ts", "services/outgoing.ts"],
   // Tenants and their addresses, and what ends credentials.

@@ -81,7 +81,7 @@ describe("an operation that takes a list of up to 4 MB", () => {
     expect(calls).toEqual([]);
   });
 
-  test("takes memory in which callers and tenants find room beside others", async () => {
+  test("takes memory in which callers and tenants find room next to others", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     gate = promise;
     // While so much is parsed in this process, the gateway may refuse what arrives late.

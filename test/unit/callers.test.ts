@@ -17,7 +17,7 @@ const userCaller: UserCaller = {
   expires_at: NOW + 1,
 };
 
-/** What is stored of those that a caller depends on. */
+/** The stored rows that a caller depends on. */
 const STORED = {
   "tenants.get_many": { id: "tn_a", status: "active", token_version: 7 },
   "keys.of_tokens": { id: "key_1", agent_id: "ag_1", scopes: ["send", "receive"], approved_by: null },

@@ -11,7 +11,7 @@ describe("a title", () => {
     "Feed the index in batches",
     "Bring the guides up to date",
     "Pass the tenant to every query",
-    "Embed passages in a thread of their own",
+    "Embed passages in a separate thread",
     "Attach, pause and detach connectors from the command line",
     'Revert "Return 503, not 500, when the MongoDB pool of a worker node times out"',
     "x".repeat(72).replace("x", "X"),

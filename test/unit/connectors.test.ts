@@ -159,7 +159,7 @@ describe("a message", () => {
     ...{ _id: "con_1", tenant_id: "tn_1", source: "shop", mapping: { entity: "order", action: "/what" } },
   };
   const body = Buffer.from('{"what":"paid"}');
-  /** Takes messages in, each of which is as given; the events and the dead letters that they became. */
+  /** Takes in messages as given; returns the events and the dead letters that they became. */
   async function takeIn(...given: Partial<BrokerMessage>[]) {
     const events: { id: string }[] = [];
     const dead: { reason: string; dedupe?: string }[] = [];

@@ -36,7 +36,7 @@ const definedIn = Map.groupBy(
   ({ name }) => name,
 );
 
-/** What is loaded together: the frame, and each page with it. */
+/** Files that are loaded together: the frame, and each page with it. */
 function entries(): string[][] {
   const frame = sheetsOf("main.tsx");
   const pages = [...sources].flatMap(([file, text]) =>

@@ -38,7 +38,7 @@ test("what takes too long is given up", async () =>
     unreadable: "takes longer than 0.2 s to parse",
   }));
 
-/** Reads pages, of which each is read by this code. */
+/** Reads pages, each by this code. */
 const reading = (count: number, code: string) =>
   request(`const [, , { beginPage }] = arguments, pages = [];
     for (let page = 1; page <= ${count}; page++) {

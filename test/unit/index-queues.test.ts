@@ -24,7 +24,7 @@ await index.put(CALM, [entry({ text: "a word" })]);
 // Both are in memory from here on.
 await Promise.all([index.legs(query("word")), index.legs(query("word", { tenant_id: CALM }))]);
 
-test("a search goes beside any number of another tenant's; who asks too often is refused", async () => {
+test("a search goes next to any number of another tenant's; who asks too often is refused", async () => {
   const queue = newIndexQueue(index.searchesAtOnce);
   const ended: string[] = [];
   const search = async (name: string, share: typeof flood) => {
@@ -44,7 +44,7 @@ test("a search goes beside any number of another tenant's; who asks too often is
   expect(answered.indexOf("calm found")).toBeLessThan(5);
 });
 
-test("what is written goes beside any number of another tenant's entries", async () => {
+test("a write goes next to any number of another tenant's entries", async () => {
   const queue = newIndexQueue(index.searchesAtOnce);
   const ended: string[] = [];
   const put = async (name: string, share: typeof flood, count: number) => {

@@ -19,7 +19,7 @@ const idsOf = ({ paths, webhooks }: Document) =>
 const ids = idsOf(document).map(([, id]) => id);
 const words = (id: string) => id.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
 
-/** What an id may begin with. */
+/** Beginnings of an id. */
 const VERBS = [
   ..."accept ack add answer ask assemble assign attach author begin browse cancel".split(" "),
   ..."change check cite claim close complete confirm count create decide decline".split(" "),

@@ -68,7 +68,7 @@ test("calls to a node whose messages were lost are given up, once for each gap",
   expect(given).toEqual({ up: 1, told: 1 });
 });
 
-test("calls to a node that was restarted under its name are given up; its heartbeats begin anew", () => {
+test("calls to a node that was restarted under its name are given up; its heartbeats begin again", () => {
   const { given, beat, info } = counting();
   beat(7);
   info("first");

@@ -114,7 +114,7 @@ test("a newer statement with fewer of the words, or in a conversation, stays beh
   expect(order(QUERY, turns)[0]).toBe("older");
 });
 
-test("one word of the query in a title says less alone than beside others", () => {
+test("one word of the query in a title says less alone than next to others", () => {
   const alone = ranked("harbour crane inspection", [candidate("a", { has: 1, title: 1, bm25: 5 })]);
   const both = ranked("harbour", [candidate("a", { has: 1, title: 1, bm25: 5 })]);
   expect(alone[0]?.score).toBeLessThan((both[0]?.score as number) / 2);

@@ -11,7 +11,7 @@ import { settle } from "../support/settle.ts";
 
 const tenant_id = "tn_a";
 const store = await ownStore();
-/** What everybody else uses. */
+/** Use of all others. */
 const deliveries = store.collection(DeliveryModel);
 await store.ready();
 const failures: unknown[] = [];

@@ -51,7 +51,7 @@ const urls = async (box: SecretBox) => {
   return rows.map(({ _id, sealed_url }) => box.open(sealed_url, sealedAt(_id))).sort();
 };
 
-test("all texts are sealed anew, and a pass that was cut off is continued by the next", async () => {
+test("all texts are sealed again, and a pass that was cut off is continued by the next", async () => {
   const expected = await urls(old);
   let written = 0;
   const dying = withEach(async () => {
@@ -76,7 +76,7 @@ test("a change that comes first is kept", async () => {
   expect(await connectors.findOne("tn_1", { _id: "con_7" })).toMatchObject({ sealed_url });
 });
 
-test("each text of a list is sealed anew in its place, and one that no key opens stays and is reported", async () => {
+test("each text of a list is sealed again in its place, and one that no key opens stays and is reported", async () => {
   const agents = files.store.collection(AgentModel);
   const seal = (box: SecretBox, text: string, id: string) => ({
     sealed: box.seal(text, `agents/${id}/signing`),

@@ -6,7 +6,7 @@ const tenants = Array.from({ length: 3000 }, (_, i) => `tn_${i}`);
 const among = (those: string[], is: typeof holds, tenant_id: string) =>
   those.filter((self) => is({ self, nodes: those }, tenant_id));
 
-test("is held by two nodes, of which one is the owner", () => {
+test("is held by two nodes, one of them the owner", () => {
   for (const tenant_id of tenants) {
     const holders = among(nodes, holds, tenant_id);
     expect(holders).toHaveLength(2);

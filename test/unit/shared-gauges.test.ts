@@ -39,7 +39,7 @@ afterEach(async () => {
 const seeEachOther = (nodes: ServiceBroker[]) =>
   settle(() => nodes.every((broker) => nodesWith(broker, "tenants").length === nodes.length));
 
-/** What each node says of the tenants that use most: the gauge and its values, if it has any. */
+/** Each node's gauge of the tenants that use most, and its values, if any. */
 async function reported(nodes: ServiceBroker[]): Promise<Record<string, Record<string, unknown>>> {
   const { store } = files;
   const usage = new StorageUsage({ store, blobs: {} as never, defaultMb: 0 });

@@ -20,7 +20,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Begins calls that each take one step of their own length; returns how many steps run at once. */
+/** Begins calls that each take one step of another length; returns how many steps run at once. */
 async function countAtOnce(share: ReturnType<typeof newCaller>, action: string, calls: number, cost = 0) {
   let now = 0;
   let most = 0;

@@ -13,7 +13,7 @@ const SHORTEST_MS = 500;
 const LONGEST_MS = 6000;
 
 /**
- * A gateway and workers over NATS, Redis and MongoDB, and one more worker behind proxies of its own. A strike is one of
+ * A gateway and workers over NATS, Redis and MongoDB, and one more worker behind separate proxies. A strike is one of
  * the faults that a cluster must survive: a node killed, paused or cut off, the infrastructure away, a rolling restart.
  *
  * @throws Error if there is no MongoDB to test against
@@ -21,7 +21,7 @@ const LONGEST_MS = 6000;
 export async function startStruckCluster(workers = 3): Promise<Subject> {
   const mongo = await startMongo({ isOwn: true });
   if ("skipped" in mongo) throw new Error(mongo.skipped);
-  // What runs already, should the rest not start.
+  // Parts that run already, should the rest not start.
   await using opened = new AsyncDisposableStack();
   opened.defer(mongo.stop);
   const redis = await startRedis();

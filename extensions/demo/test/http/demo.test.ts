@@ -23,7 +23,7 @@ const demos = async () => (await tenants()).filter((id) => id.startsWith("tn_dem
 const inside = async ({ person, tenant }: Demo) => api(server, await signIn(server, person, tenant.slug));
 const remove = async () => ok(await agent.del("/demo"));
 
-/** What a person finds in a demonstration that is whole. */
+/** The contents of a whole demonstration. */
 async function expectStory(admin: Api): Promise<void> {
   const { agents } = ok(await admin.get("/agents"));
   expect(agents.map(({ name }: { name: string }) => name).sort()).toEqual([
@@ -81,7 +81,7 @@ const TEXTS = {
   name: "Northwind (demonstration)",
 };
 
-test("fills an organisation of its own, once, and removes it whole", async () => {
+test("fills a separate organisation, once, and removes it whole", async () => {
   const other = await makeWorld(server, "other");
   const kept = { title: "Kept", content: "Stays where it is.", type: "semantic", scope: "institutional" };
   ok(await other.agent.post("/memories", kept));

@@ -94,7 +94,7 @@ describe("formulas of a Word document", () => {
       )}</m:d>`,
       "[1, 0; 0, 1]",
     ],
-    ["letters in a style of their own", r("𝐸=𝑚"), "E=m"],
+    ["letters in a separate style", r("𝐸=𝑚"), "E=m"],
   ])("%s", async (_what, xml, expected) => {
     const bytes = wordFile(p(wordRun("Use "), `<m:oMath>${xml}</m:oMath>`, wordRun(" here")));
     expect(await read(bytes)).toBe(`Use ${expected} here`);

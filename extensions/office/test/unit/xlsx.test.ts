@@ -29,7 +29,7 @@ describe("a cell is what the sheet shows", () => {
     ["0.00E+00", "48200", "4.82E+04 (48200)"],
     ["# ?/?", "2.5", "2 1/2 (2.5)"],
     ["not [a format", "5", "5"],
-    // Dates, of which languages show the built-in ones in their own way.
+    // Dates. Languages show the built-in ones differently.
     ...([14, 27, 30, 36, 50, 58] as const).map((id): [number, string, string] => [id, "45672", "2025-01-15"]),
     [22, "45672.25", "2025-01-15 06:00"],
     [17, "45672", "Jan-25 (2025-01-15)"],

@@ -13,7 +13,7 @@ interface Request {
   body: { query: string; model?: string; documents?: string[]; texts?: string[] };
 }
 
-/** What the service answers: a status and a body, or nothing at all. */
+/** The service's answer: a status and a body, or nothing at all. */
 type Answer = (request: Request) => { status: number; body?: unknown } | null;
 
 /** Prefers texts that name the harbour. */

@@ -54,7 +54,7 @@ function remembering({ client }: ClientAgent, model: MockLanguageModelV4, option
 const learn = ({ client }: ClientAgent, content: string, title = content) =>
   client.memories.create({ title: title.slice(0, 100), content, type: "semantic", scope: "agent" });
 
-/** What the user's last message was to the model, part by part. */
+/** The user's last message as the model got it, part by part. */
 function partsOf(model: MockLanguageModelV4, call = 0): string[] {
   const { prompt } = (model.doGenerateCalls[call] ?? model.doStreamCalls[call]) as { prompt: unknown[] };
   const messages = prompt as { role: string; content: { text: string }[] }[];

@@ -144,7 +144,7 @@ test("a run that goes on after its thread was deleted saves all of its values", 
   expect((await saver.getTuple(config))?.checkpoint.channel_values).toEqual({ file: "a", n: 2 });
 });
 
-test("subgraphs have checkpoints of their own, in names of any length", async () => {
+test("subgraphs have separate checkpoints, in names of any length", async () => {
   const inner = new StateGraph(State)
     .addNode("ask", () => ({ log: [interrupt("go on?") as string] }))
     .addEdge(START, "ask")

@@ -19,7 +19,7 @@ const initializer = {
     server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
   },
   afterAll: () => server?.stop(),
-  // Each belongs to an agent of its own, and so sees nothing of the others.
+  // Each belongs to another agent, and so sees nothing of the others.
   createCheckpointer: async (): Promise<BaseCheckpointSaver> =>
     new SensoriumSaver((await newClient(server)).client),
 };

@@ -104,7 +104,7 @@ test("an event whose acknowledgement was lost does not run again", async () => {
   expect(model.calls).toHaveLength(1);
 });
 
-test("a run that fails leaves nothing in the session, and its event comes again", async () => {
+test("a run that fails leaves nothing in the session, and its event is redelivered", async () => {
   let failures = 1;
   const weigh = tool({
     name: "weigh",
