@@ -144,6 +144,25 @@ test("a command of listen that is ended and exits with 0 has not handled its eve
   process.kill(Number(/pid (\d+)/.exec(out)?.[1]));
 });
 
+test.each(["stream", "poll"])("a command of listen by %s that says to try later pauses it", async (by) => {
+  const event_type = `com.example.later.${by}`;
+  const { client: own, env } = await newAgent(server, admin, `later ${by}`, ["receive"], { event_type });
+  const shell = `test -e ${by}.open || { touch ${by}.open; exit 75; }; echo opened`;
+  const hearing = cli.spawn(["listen", "--by", by, "--pause", "1s", "--count", "1", "--exec", shell], {
+    env,
+  });
+  const { event_id } = await admin.publish({ type: event_type, source: "urn:t" });
+  const { code, out, err } = await hearing.ended;
+  expect([code, out]).toEqual([0, "opened\n"]);
+  expect(err).toMatch(/ ended with 75: paused until \d{4}-[^\n]+\n$/);
+  expect((await admin.events.get({ event_id })).receivers).toMatchObject([{ attempt_count: 1 }]);
+  const paused = cli.spawn(["listen", "--by", by, "--pause-on", "9", "--exec", "exit 9"], { env });
+  await admin.publish({ type: event_type, source: "urn:t" });
+  await settle(() => paused.err().includes("ended with 9: paused until"));
+  expect((await own.deliveries.poll({ wait: 30 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+  expect((await paused.end()).code).toBe(0);
+});
+
 test("a command is run with each event, and its last words are the reason of a failure", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.job" });
   const shell =

@@ -1,11 +1,12 @@
 import { isFinal } from "../errors.ts";
 import type { EventSummary } from "../generated/types.ts";
-import type { Handler } from "../handler.ts";
+import { type Handler, Untried } from "../handler.ts";
 import { jsonLine } from "../lines.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, noteWarnings, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readJson } from "./input.ts";
+import { PAUSE_OPTIONS, Pauses } from "./pauses.ts";
 import { Reaper } from "./reaper.ts";
 import { graceAfter, shownOf, supervise } from "./supervise.ts";
 import { readDuration, readTime, TIME_FORMS } from "./times.ts";
@@ -56,6 +57,7 @@ export const listen: Command = {
       means: "run for each event, as JSON on standard input; its exit code settles it as with work",
     },
     concurrency: { value: "N", means: "events handled at a time; default: 1" },
+    ...PAUSE_OPTIONS,
     grace: { value: "DURATION", means: "time for running commands once it is stopped; default: 10s" },
     by: {
       value: "stream|poll",
@@ -71,6 +73,7 @@ export const listen: Command = {
     let handled = 0;
     const { host, signal, telling } = context;
     const grace = graceAfter(signal, readDuration(context, "grace", "10s"));
+    const pauses = new Pauses(context);
     const reaper = command === undefined ? undefined : new Reaper();
     const handler: Handler = async (event) => {
       if (command && reaper) {
@@ -79,28 +82,34 @@ export const listen: Command = {
         await supervise(reaper, {
           ...{ command: [command], shell: true, env: { ...host.env }, cwd: host.cwd, stdout: host.stdout },
           ...{ input: jsonLine(event), about, signal: grace.over, ending: signal },
+          pauseOn: pauses.codes,
           show: (line) => {
             said = line.trim() || said;
             telling.note(`${about}: ${line}`);
           },
           reason: () => said,
+        }).catch((error) => {
+          throw pauses.heed(error, command, about);
         });
       } else context.print(event, () => formatLine(event.type, event.subject, event.data));
-      if (++handled === most) void listener.stop();
+      if (++handled === most) pauses.stop();
     };
-    const listener = context.client.listen(handler, {
-      by: choice(context, "by", ["stream", "poll"], "stream"),
-      concurrency: count(context, "concurrency", 1),
-      signal,
-      onProblem: (problem) => telling.problem(shownOf(problem)),
-    });
+    const by = choice(context, "by", ["stream", "poll"], "stream");
+    const concurrency = count(context, "concurrency", 1);
+    const listen = () =>
+      context.client.listen(handler, {
+        ...{ by, concurrency, signal },
+        onProblem: (problem) => problem instanceof Untried || telling.problem(shownOf(problem)),
+      });
     notePeople(context, "Listening. Ctrl-C ends it.");
     const stopHeartbeat = startHeartbeat(context);
-    await listener.done.finally(() => {
-      grace.cancel();
-      stopHeartbeat();
-      reaper?.stop();
-    });
+    await pauses
+      .listen(listen, () => handled >= most)
+      .finally(() => {
+        grace.cancel();
+        stopHeartbeat();
+        reaper?.stop();
+      });
     // Fewer events than requested is a failure.
     if (text(context, "count") !== undefined && handled < most) context.signal.throwIfAborted();
   },

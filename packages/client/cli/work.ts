@@ -2,15 +2,15 @@ import { basename } from "node:path";
 import type { CloudEvent, DeliveryEvent } from "../generated/types.ts";
 import { type Handler, Untried } from "../handler.ts";
 import { jsonLine } from "../lines.ts";
-import type { Listener } from "../listen.ts";
-import { after, pause } from "../support.ts";
-import { type Command, type Context, choice, count, readList, text } from "./command.ts";
+import { after } from "../support.ts";
+import { type Command, choice, count, text } from "./command.ts";
 import { Collected, commandOutput } from "./command-output.ts";
 import { startHeartbeat } from "./connect.ts";
 import { LogTail } from "./log-tail.ts";
+import { PAUSE_OPTIONS, Pauses } from "./pauses.ts";
 import { promptFor } from "./prompt.ts";
 import { Reaper } from "./reaper.ts";
-import { CommandFailure, graceAfter, shownOf, supervise, TryLater } from "./supervise.ts";
+import { CommandFailure, graceAfter, shownOf, supervise } from "./supervise.ts";
 import { readDuration } from "./times.ts";
 import { UsageError } from "./usage.ts";
 
@@ -27,11 +27,7 @@ export const work: Command = {
       means: "end a command that takes longer, such as 90s, 15m or 2h; default: 1h",
     },
     grace: { value: "DURATION", means: "time for running commands once it is stopped; default: 10s" },
-    "pause-on": {
-      value: "CODE,CODE",
-      means: "exit codes that return the event without an attempt and pause the worker; default: 75",
-    },
-    pause: { value: "DURATION", means: "how long it pauses; default: 5m" },
+    ...PAUSE_OPTIONS,
     folder: { value: "DIR", means: "working folder of the command" },
     input: {
       value: "json|prompt",
@@ -61,8 +57,7 @@ export const work: Command = {
     const timeout = text(context, "timeout") ?? "1h";
     const timeoutMs = readDuration(context, "timeout", timeout);
     const graceMs = readDuration(context, "grace", "10s");
-    const pauseMs = readDuration(context, "pause", "5m");
-    const pauseOn = readCodes(context);
+    const pauses = new Pauses(context);
     const concurrency = count(context, "concurrency", 1);
     const most = count(context, "count", Number.MAX_SAFE_INTEGER);
     const usual = TAKE_PROMPTS.includes(basename(program)) ? "prompt" : "json";
@@ -71,18 +66,7 @@ export const work: Command = {
     const isLogged = context.options["no-log"] !== true;
     const reaper = new Reaper();
     const grace = graceAfter(signal, graceMs);
-    let listener: Listener;
     let handled = 0;
-    let paused: Promise<void> | undefined;
-    let pausedUntil = "";
-    /** Takes no more events for a time. Its stream returns what it holds, without counting an attempt. */
-    const startPause = (why: string) => {
-      if (paused) return;
-      pausedUntil = new Date(Date.now() + pauseMs).toISOString();
-      telling.note(`${why}: paused until ${pausedUntil}`);
-      paused = pause(pauseMs, signal).catch(() => {});
-      void listener.stop();
-    };
     const handler: Handler = async (event, { delivery, log }) => {
       const about = `${event.type} ${event.id}`;
       const late = new AbortController();
@@ -98,7 +82,7 @@ export const work: Command = {
         env: { ...host.env, ...environmentFor(event, delivery) },
         signal: AbortSignal.any([grace.over, late.signal]),
         ending: signal,
-        pauseOn,
+        pauseOn: pauses.codes,
         show: (line) => {
           tail.add(line);
           telling.note(`${about}: ${line}`);
@@ -111,30 +95,23 @@ export const work: Command = {
         },
       })
         .catch((error) => {
-          if (!(error instanceof TryLater)) throw error;
-          startPause(`${about}: ${program} ${error.how}`);
-          // People see the reason as the agent's last error.
-          throw new Untried(`${program} ${error.how}: paused until ${pausedUntil}`, 0);
+          throw pauses.heed(error, program, about);
         })
         .finally(cancel);
       if (collected) await output?.save(collected, { event, delivery, signal: grace.over });
       context.print({ event_id: event.id, type: event.type, handled: true }, `${about}: handled`);
-      if (++handled === most) void listener.stop();
+      if (++handled === most) pauses.stop();
     };
     const stopHeartbeat = startHeartbeat(context);
     try {
-      do {
-        paused = undefined;
-        // The stream returns what it still holds as it closes, without counting an attempt.
-        listener = context.client.listen(handler, {
+      const listen = () =>
+        context.client.listen(handler, {
           concurrency,
           maxInFlight: concurrency,
           signal,
           onProblem: (problem) => problem instanceof Untried || telling.problem(shownOf(problem)),
         });
-        await listener.done;
-        await paused;
-      } while (paused && handled < most && !signal.aborted);
+      await pauses.listen(listen, () => handled >= most);
     } finally {
       grace.cancel();
       stopHeartbeat();
@@ -142,15 +119,6 @@ export const work: Command = {
     }
   },
 };
-
-/** @throws UsageError */
-function readCodes(context: Context): number[] {
-  const codes = (readList(context, "pause-on") ?? ["75"]).map(Number);
-  if (codes.every((code) => Number.isInteger(code) && code > 0 && code < 256)) return codes;
-  throw new UsageError(
-    `--pause-on is ${text(context, "pause-on")}: expected exit codes from 1 to 255, such as 75,1.`,
-  );
-}
 
 /** Variables for a command to settle its delivery itself, or to tell a retry from the first attempt. */
 function environmentFor({ id, type }: CloudEvent, delivery: DeliveryEvent): Record<string, string> {
