@@ -63,8 +63,8 @@ export interface Hmac {
 
 export const TOLERANCE_SECONDS = 300;
 
-/** Several signatures, and a time, stand in one header. */
-const SEPARATOR = /[\s,;]+/;
+/** Matches what follows a prefix in a header: several signatures, and a time, stand in one. */
+const after = (prefix: string) => new RegExp(`(?<![^\\s,;])${RegExp.escape(prefix)}([^\\s,;]+)`, "g");
 
 export function hmacScheme(name: string, spec: Hmac): Scheme {
   const { header, algorithm = "sha256", encoding = "hex", prefix = "", bare = false } = spec;
@@ -75,10 +75,9 @@ export function hmacScheme(name: string, spec: Hmac): Scheme {
     name,
     header,
     read(request, now) {
-      const parts = given(request, header).split(SEPARATOR);
-      const signatures = [...parseValues(parts, prefix), ...(bare ? parts : [])].map(decode);
-      const times = timestamp_header ? given(request, timestamp_header).split(SEPARATOR) : [];
-      const [time = ""] = parseValues(times, timestamp_prefix);
+      const values = [prefix, ...(bare ? [""] : [])].flatMap((each) => parseValues(request, header, each));
+      const signatures = values.map(decode);
+      const [time = ""] = timestamp_header ? parseValues(request, timestamp_header, timestamp_prefix) : [];
       const content = pieces.map((piece) =>
         piece === "{body}" ? request.body : piece === "{timestamp}" ? time : piece,
       );
@@ -117,7 +116,7 @@ function standardWebhooks(name: string, prefix: "webhook" | "svix"): Scheme {
     read(request, now) {
       const [id, time] = [given(request, `${prefix}-id`), given(request, `${prefix}-timestamp`)];
       if (!id) return `no ${prefix}-id header`;
-      const signatures = parseValues(given(request, header).split(" "), "v1,").map(fromBase64);
+      const signatures = parseValues(request, header, "v1,").map(fromBase64);
       const parts = [`${id}.${time}.`, request.body];
       const signedBy = (secret: string) => {
         const key = standardKey(secret);
@@ -184,8 +183,8 @@ export const digest = (bytes: string | Uint8Array) => createHash("sha256").updat
 /** Returns a header as it was received; "" without it. */
 export const given = ({ headers }: SignedRequest, header: string) => headers[header.toLowerCase()] ?? "";
 
-function parseValues(parts: string[], label: string): string[] {
-  return parts.flatMap((part) => (part.startsWith(label) ? part.slice(label.length) : []));
+function parseValues(request: SignedRequest, header: string, prefix: string): string[] {
+  return Array.from(given(request, header).matchAll(after(prefix)), ([, value = ""]) => value);
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/;

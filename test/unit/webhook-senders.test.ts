@@ -96,6 +96,19 @@ describe("a scheme of your own", () => {
     }
   });
 
+  test.each([
+    ["HMAC ", (sent: string) => `HMAC ${sent}`],
+    ["HMAC ", (sent: string) => `HMAC AAAA, HMAC ${sent}`],
+    ["keyId=a1, sig=", (sent: string) => `keyId=a1, sig=${sent}; v=2`],
+  ])("has the prefix %j, with what else separates signatures", (prefix, write) => {
+    const accepted = scheme({ prefix, encoding: "base64" });
+    const sent = sign("sha256", "base64", body);
+    const verify = (value: string) => check({ body, headers: { "X-Acme-Signature": value } }, { accepted });
+    expect(verify(write(sent))).toMatchObject({ scheme: "custom" });
+    for (const other of [sent, `x${write(sent)}`.replace("HMAC AAAA, ", ""), write(`${sent}x`)])
+      expect(verify(other)).toBe("signature does not match");
+  });
+
   test("signs the time as it was sent, in a header of its own or in that of the signature", () => {
     for (const time of [
       "1769851800",
