@@ -1,32 +1,11 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { BODY, exporterOf } from "../support/exported.ts";
 import type { Api } from "../support/http.ts";
 import { startMail } from "../support/mail.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
-
-const BODY = `# Résumé Σ Жук
-
-Some **bold**, *slanted*, \`code\` and [a link](https://example.com/?a=1&b=2) &amp; more.
-
-1. First
-2. Second
-   - [x] nested
-
-> Quoted
-
-| A | B |
-|---|---|
-| 1 | 2 |
-
-\`\`\`js
-if (a < b) run();
-\`\`\`
-
-<script>alert("run")</script><img src="x" onerror="alert(1)"><a href="javascript:alert(2)">go</a>
-[bad](javascript:alert(3)) <iframe src="https://evil.example"></iframe>
-`;
 
 const mail = await startMail();
 const env = {
@@ -44,13 +23,7 @@ afterAll(async () => {
   await mail.stop();
 });
 
-async function download(format: string, of = id): Promise<{ headers: Headers; bytes: Uint8Array }> {
-  const headers = { authorization: `Bearer ${world.adminToken}` };
-  const response = await fetch(`${server.url}/outputs/${of}/export?format=${format}`, { headers });
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (response.status !== 200) throw new Error(new TextDecoder().decode(bytes));
-  return { headers: response.headers, bytes };
-}
+const download = exporterOf(server.url, world.adminToken, id);
 
 describe("export", () => {
   test("md is what was saved", async () => {

@@ -33,3 +33,16 @@ export async function runProgram(
   const node = ["--conditions=@sensorium/source", join(ROOT, file), ...args];
   return (await promisify(execFile)(process.execPath, node, { cwd: ROOT, env })).stdout;
 }
+
+/** Returns a client whose acknowledgements are lost, as if its process ended before them. */
+export function withoutAcknowledging({ url, apiKey }: ClientAgent) {
+  const lost: string[] = [];
+  const losing: typeof fetch = (input, init) => {
+    if (!String(input).endsWith("/delivery/ack")) return fetch(input, init);
+    lost.push(String(init?.body));
+    return new Promise((_, reject) =>
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)),
+    );
+  };
+  return { client: createClient({ url, apiKey, fetch: losing }), lost };
+}

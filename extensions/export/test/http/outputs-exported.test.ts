@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { strFromU8, unzipSync } from "fflate";
 import { extractText, getDocumentProxy } from "unpdf";
+import { BODY, exporterOf } from "../../../../test/support/exported.ts";
 import { startMail } from "../../../../test/support/mail.ts";
 import { startShared } from "../../../../test/support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../../../../test/support/tenancy.ts";
@@ -13,28 +14,6 @@ const MATHS = join(
   import.meta.dirname,
   "../../../../node_modules/dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf",
 );
-
-const BODY = `# Résumé Σ Жук
-
-Some **bold**, *slanted*, \`code\` and [a link](https://example.com/?a=1&b=2) &amp; more.
-
-1. First
-2. Second
-   - [x] nested
-
-> Quoted
-
-| A | B |
-|---|---|
-| 1 | 2 |
-
-\`\`\`js
-if (a < b) run();
-\`\`\`
-
-<script>alert("run")</script><img src="x" onerror="alert(1)"><a href="javascript:alert(2)">go</a>
-[bad](javascript:alert(3)) <iframe src="https://evil.example"></iframe>
-`;
 
 const mail = await startMail();
 afterAll(() => mail.stop());
@@ -57,13 +36,7 @@ const server = await useServer({
 const world = await makeWorld(server, "exported");
 const id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
 
-async function download(format: string, of = id): Promise<{ headers: Headers; bytes: Uint8Array }> {
-  const headers = { authorization: `Bearer ${world.adminToken}` };
-  const response = await fetch(`${server.url}/outputs/${of}/export?format=${format}`, { headers });
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (response.status !== 200) throw new Error(new TextDecoder().decode(bytes));
-  return { headers: response.headers, bytes };
-}
+const download = exporterOf(server.url, world.adminToken, id);
 
 async function textOfPdf(of: string): Promise<{ text: string }> {
   const { bytes } = await download("pdf", of);

@@ -1,8 +1,8 @@
 /** @needs frameworks */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
-import { type CloudEvent, createClient, type Listener } from "../../../../packages/client/index.ts";
-import { type ClientAgent, newClient } from "../../../../test/support/integrations.ts";
+import type { CloudEvent, Listener } from "../../../../packages/client/index.ts";
+import { type ClientAgent, newClient, withoutAcknowledging } from "../../../../test/support/integrations.ts";
 import { startServer, type TestServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { type ResumableGraph, type ResumeOptions, resumeOnEvents, SensoriumSaver } from "../src/index.ts";
@@ -64,23 +64,9 @@ const valuesOf = async (
   thread_id: string,
 ) => ((await graph.getState({ configurable: { thread_id } })).values as { log?: string[] }).log;
 
-/** A client whose acknowledgements are lost, as if its process ended before them. */
-function withoutAcknowledging() {
-  const lost: string[] = [];
-  const { url, apiKey } = agent;
-  const losing: typeof fetch = (input, init) => {
-    if (!String(input).endsWith("/delivery/ack")) return fetch(input, init);
-    lost.push(String(init?.body));
-    return new Promise((_, reject) =>
-      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)),
-    );
-  };
-  return { client: createClient({ url, apiKey, fetch: losing }), lost };
-}
-
 /** Handles one event and ends before the acknowledgement; then another process gets the event again. */
 async function handleTwice(graph: ResumableGraph): Promise<void> {
-  const { client, lost } = withoutAcknowledging();
+  const { client, lost } = withoutAcknowledging(agent);
   const crashed = start(graph, { client });
   await settle(() => lost.length > 0);
   await crashed.stop(0);

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Agent, type AgentInputItem, setTracingDisabled, tool, user } from "@openai/agents-core";
 import { assistantMessage, functionCall, modelResponder, ScriptedModel } from "@openai/agents-core/testing";
-import { type CloudEvent, createClient, type Listener } from "../../../../packages/client/index.ts";
-import { type ClientAgent, newClient } from "../../../../test/support/integrations.ts";
+import type { CloudEvent, Listener } from "../../../../packages/client/index.ts";
+import { type ClientAgent, newClient, withoutAcknowledging } from "../../../../test/support/integrations.ts";
 import { startServer, type TestServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { type RunOnEventsOptions, runOnEvents, SensoriumSession } from "../src/index.ts";
@@ -81,19 +81,11 @@ test("events run the agent in their sessions, one after the other", async () => 
 });
 
 test("an event whose acknowledgement was lost does not run again", async () => {
-  const lost: string[] = [];
-  const { url, apiKey } = account;
-  const losing: typeof fetch = (input, init) => {
-    if (!String(input).endsWith("/delivery/ack")) return fetch(input, init);
-    lost.push(String(init?.body));
-    return new Promise((_, reject) =>
-      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)),
-    );
-  };
+  const { client, lost } = withoutAcknowledging(account);
   const model = counting();
   const agent = new Agent({ name: "Clerk", model });
   await publish("placed");
-  const crashed = start(agent, { client: createClient({ url, apiKey, fetch: losing }) });
+  const crashed = start(agent, { client });
   await settle(() => lost.length > 0);
   await crashed.stop(0);
   // Another program talks in the session meanwhile.
