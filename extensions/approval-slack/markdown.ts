@@ -33,31 +33,36 @@ const pieces = (line: string, most: number) =>
 export function toMrkdwn(markdown: string): string[] {
   const parts: string[] = [];
   let part = "";
-  let inCode = false;
+  /** The line that has opened the code. */
+  let fence = "";
   const end = () => {
-    parts.push(inCode ? `${part}${FENCE}` : part.trimEnd());
-    part = inCode ? `${FENCE}\n` : "";
+    parts.push(fence ? `${part}${FENCE}` : part.trimEnd());
+    part = fence ? `${FENCE}\n` : "";
   };
   for (const line of markdown.replace(/\r\n?/g, "\n").split("\n")) {
-    const isFence = /^\s*(?:`{3,}[^`]*|~{3,}.*)$/.test(line);
-    const shown = isFence ? [fenceFor(line, inCode)] : inCode ? inFence(line) : linesFor(line);
+    const isEdge = fence ? closes(fence, line) : /^\s*(?:`{3,}[^`]*|~{3,}.*)$/.test(line);
+    const shown = isEdge ? [fence ? FENCE : openingOf(line)] : fence ? inFence(line) : linesFor(line);
     for (const each of shown) {
       if (part.length + each.length + FENCE.length + 2 > MOST_TEXT) end();
       part += `${each}\n`;
     }
-    if (isFence) inCode = !inCode;
+    if (isEdge) fence = fence ? "" : line.trim();
   }
-  if (inCode) part = `${part}${FENCE}`;
-  inCode = false;
+  if (fence) part = `${part}${FENCE}`;
+  fence = "";
   end();
   return parts.filter((each) => each.trim());
 }
 
 /** Slack would show the language as code. */
-const fenceFor = (line: string, isEnd: boolean) => {
-  const language = isEnd ? "" : escaped(line.replace(/^\s*[`~]+/, "").trim());
+const openingOf = (line: string) => {
+  const language = escaped(line.replace(/^\s*[`~]+/, "").trim());
   return language ? `${language}:\n${FENCE}` : FENCE;
 };
+
+/** Whether a line ends code: as many of the same characters as have opened it, or more, and nothing else. */
+const closes = (fence: string, line: string) =>
+  line.trim().startsWith(/^(?:`+|~+)/.exec(fence)?.[0] ?? "") && /^\s*(?:`+|~+)\s*$/.test(line);
 
 /** A fence within code would end it. */
 const inFence = (line: string) => fitting(line, (text) => escaped(text).replaceAll(FENCE, "`\u200b`\u200b`"));

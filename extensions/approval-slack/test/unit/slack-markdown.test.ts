@@ -13,6 +13,9 @@ test.each([
   ["run `rm **all** <x>`", "run `rm **all** &lt;x&gt;`"],
   ["```sql\ndelete from *x*\n```\nend", "sql:\n```\ndelete from *x*\n```\nend"],
   ["```\nopen", "```\nopen\n```"],
+  ["```\n``` and **drop** it\n~~~\n```\n**end**", "```\n`\u200b`\u200b` and **drop** it\n~~~\n```\n*end*"],
+  ["~~~md\n```sql\ndrop\n```\n~~~~\nend", "md:\n```\n`\u200b`\u200b`sql\ndrop\n`\u200b`\u200b`\n```\nend"],
+  ["````\n```\nx\n````\n# end", "```\n`\u200b`\u200b`\nx\n```\n*end*"],
 ])("%j becomes %j", (markdown, mrkdwn) => {
   expect(toMrkdwn(markdown)).toEqual([mrkdwn]);
 });
