@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { LocalIndex } from "../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../storage/search/protocol.ts";
-import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
+import { cosine, entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
 import { damage } from "./support/damage.ts";
 import { ownFolder } from "./support/own-folder.ts";
@@ -207,10 +207,4 @@ function scattered(text: string): Float32Array {
     state ^= state << 5;
     return (state >>> 0) / 2 ** 32 - 0.5;
   });
-}
-
-function cosine(a: Float32Array, b: Float32Array): number {
-  const dot = (x: Float32Array, y: Float32Array) =>
-    x.reduce((sum, each, i) => sum + each * (y[i] as number), 0);
-  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }

@@ -2,7 +2,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import rhea from "rhea";
-import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { firstAgent, newReceiver, receive, type TestAgent } from "../support/agents.ts";
 import { queueAddress, sendOverAmqp10 } from "../support/amqp10.ts";
 import { sendThrough, sendTo, startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -43,11 +43,7 @@ const read = async (id: string) => ok(await admin.get(`/ingest/connectors/${id}`
 const inState = (id: string, state: string) =>
   settle(async () => (await read(id)).state === state, { what: `${id} to be ${state}` });
 
-async function receiver(event_type: string): Promise<TestAgent> {
-  const agent = await newAgent(server, admin);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type }));
-  return agent;
-}
+const receiver = (event_type: string) => newReceiver(server, admin, event_type);
 
 const mapKeys = (values: object, name: (key: string) => string) =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [name(key), value]));

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
-import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import {
+  cloudEvent,
+  fannedOut,
+  firstAgent,
+  newAgent,
+  newReceiver,
+  receive,
+  type TestAgent,
+} from "../support/agents.ts";
 import { ahead } from "../support/ahead.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
@@ -14,11 +22,7 @@ const orgAdmin = api(server, await signIn(server, user, tenant_slug));
 
 const DAY_MS = 86_400_000;
 
-async function receiver(event_type: string): Promise<TestAgent> {
-  const agent = await newAgent(server, admin);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type }));
-  return agent;
-}
+const receiver = (event_type: string) => newReceiver(server, admin, event_type);
 
 describe("an event with notbefore", () => {
   test("waits, visible to its publisher, and is delivered when it is due, not before", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
-import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, fannedOut, firstAgent, newAgent, newReceiver, receive } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
@@ -13,11 +13,7 @@ const orgAdmin = api(server, await signIn(server, user, tenant_slug));
 
 const EVENT_ID = /^evt_[\w-]{21}$/;
 
-async function receiver(event_type: string, more: object = {}): Promise<TestAgent> {
-  const agent = await newAgent(server, admin);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type, ...more }));
-  return agent;
-}
+const receiver = (event_type: string, more = {}) => newReceiver(server, admin, event_type, more);
 
 describe("publishing by the SDK", () => {
   const everything = {

@@ -26,6 +26,13 @@ export async function newAgent(server: TestServer, admin: Api, scopes = SCOPES):
   return { id, token, ...api(server, token) };
 }
 
+/** A new agent that receives events of a type. */
+export async function newReceiver(server: TestServer, admin: Api, event_type: string, more: object = {}) {
+  const agent = await newAgent(server, admin);
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type, ...more }));
+  return agent;
+}
+
 /** A CloudEvent that nothing but what is given sets apart. */
 export function cloudEvent(id: string, more: Record<string, unknown> = {}) {
   return { specversion: "1.0", id, source: "urn:test", type: "com.example.thing", data: { n: 1 }, ...more };

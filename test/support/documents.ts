@@ -4,6 +4,14 @@ import type { Api } from "./http.ts";
 import { settle } from "./settle.ts";
 import { ok } from "./tenancy.ts";
 
+/** What the fixtures called `manual` say. */
+export const MANUAL = [
+  ...["Operating manual of the Lindau pump station", "four full turns & check that the"],
+  "pressure gauge reads < 2 bar",
+  ...["Zwei Pumpen, grün lackiert, stehen im Keller; the naïve operator calls them", "“Max” and “Moritz”"],
+  ...["Frau Özdemir, extension 4711", "The footnote says that the generator burns rapeseed oil."],
+];
+
 let made = 0;
 
 /** Returns the body of an upload with a unique text and name. */

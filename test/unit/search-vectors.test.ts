@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Quantised, quantise, VectorMemory } from "../../storage/search/vector-memory.ts";
 import { VectorTable } from "../../storage/search/vectors.ts";
+import { cosine } from "../suites/search/samples.ts";
 
 const DIMS = 64;
 /** More than are all compared. */
@@ -21,12 +22,6 @@ function tableOf(all: readonly Float32Array[]): VectorTable {
   const table = new VectorTable(memory);
   for (const [row, vector] of all.entries()) table.set(row, quantise(vector, DIMS));
   return table;
-}
-
-function cosine(a: Float32Array, b: Float32Array): number {
-  const dot = (x: Float32Array, y: Float32Array) =>
-    x.reduce((sum, each, i) => sum + each * (y[i] as number), 0);
-  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
 /** The one, and a little of the other. */

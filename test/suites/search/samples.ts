@@ -36,3 +36,9 @@ export function query(text: string, more: Partial<LegsQuery> = {}): LegsQuery {
 export function vector(...numbers: number[]): Float32Array {
   return Float32Array.from({ length: 8 }, (_, i) => numbers[i] ?? 0);
 }
+
+export function cosine(a: Float32Array, b: Float32Array): number {
+  const dot = (x: Float32Array, y: Float32Array) =>
+    x.reduce((sum, each, i) => sum + each * (y[i] as number), 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}

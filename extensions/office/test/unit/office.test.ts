@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
+import { MANUAL } from "../../../../test/support/documents.ts";
 import { DOCX, PPTX, parseOffice, XLSX } from "../office-files.ts";
 
 const fixture = (name: string) =>
@@ -12,16 +13,7 @@ const text = async (bytes: Uint8Array, type: string) =>
 describe("files of LibreOffice", () => {
   test("a Word document is read whole", async () => {
     const read = (await text(fixture("manual.docx"), DOCX)).replace(/\s+/g, " ");
-    const facts = [
-      ...["Operating manual of the Lindau pump station", "four full turns & check that the"],
-      "pressure gauge reads < 2 bar",
-      ...[
-        "Zwei Pumpen, grün lackiert, stehen im Keller; the naïve operator calls them",
-        "“Max” and “Moritz”",
-      ],
-      ...["Frau Özdemir, extension 4711", "The footnote says that the generator burns rapeseed oil."],
-    ];
-    for (const fact of facts) expect(read).toContain(fact);
+    for (const fact of MANUAL) expect(read).toContain(fact);
   });
 
   test("a table of a Word document has its rows", async () =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Losses } from "../../../../services/remember/documents/parsers/page.ts";
+import { MANUAL } from "../../../../test/support/documents.ts";
 import { pdfOf } from "../../../../test/support/pdf.ts";
 import { fixture, parsePdf } from "../pdf-files.ts";
 
@@ -8,16 +9,7 @@ const text = async (bytes: Uint8Array) => (await parsePdf(bytes)).map((page) => 
 describe("a file of LibreOffice", () => {
   test("is read whole", async () => {
     const read = (await text(fixture("manual.pdf"))).replace(/\s+/g, " ");
-    const facts = [
-      ...["Operating manual of the Lindau pump station", "four full turns & check that the"],
-      "pressure gauge reads < 2 bar",
-      ...[
-        "Zwei Pumpen, grün lackiert, stehen im Keller; the naïve operator calls them",
-        "“Max” and “Moritz”",
-      ],
-      ...["Frau Özdemir, extension 4711", "The footnote says that the generator burns rapeseed oil."],
-    ];
-    for (const fact of facts) expect(read).toContain(fact);
+    for (const fact of MANUAL) expect(read).toContain(fact);
   });
 
   test("has pages with numbers", async () => {
