@@ -16,6 +16,7 @@ export {
 } from "./client.ts";
 export { ApiError, ConnectionError, isApiError, isCredentialRefused } from "./errors.ts";
 export type { EventOf, EventsOf, NewEvent, NewEventOf } from "./event-types.ts";
+export { quoteExcerpt } from "./excerpt.ts";
 export { FILE_TYPES, fileTypeOf } from "./generated/file-types.ts";
 export { quoteAsData } from "./generated/quoted.ts";
 export type * from "./generated/types.ts";

@@ -1,4 +1,5 @@
-import { grouped, MODEL_CHARACTERS, part } from "../generated/budget.ts";
+import { partNote } from "../excerpt.ts";
+import { MODEL_CHARACTERS, part } from "../generated/budget.ts";
 import { quoteAsData } from "../generated/quoted.ts";
 import type { CloudEvent, DeliveryEvent } from "../generated/types.ts";
 import { oneLine } from "./hooks/text.ts";
@@ -35,8 +36,7 @@ export function quoteEvent(event: Record<string, unknown>, whole: string): strin
   const parts = [
     quoteAsData(head),
     data !== undefined && `Its data:\n\n${quoteAsData(body)}`,
-    head.length + body.length < size &&
-      `This is only its beginning: of ${grouped(size)} characters, ${grouped(head.length + body.length)} are above. To read all of it, ${whole}.`,
+    head.length + body.length < size && partNote(head.length + body.length, size, whole),
   ];
   return parts.filter(Boolean).join("\n\n");
 }

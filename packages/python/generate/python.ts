@@ -1,4 +1,5 @@
 import type { Operation as Contract } from "../../../lib/contract/contract.ts";
+import { MODEL_CHARACTERS } from "../../../lib/text/budget.ts";
 import { SECRETS } from "../../../lib/text/redact.ts";
 import type { JsonSchema } from "../../client/generate/json.ts";
 import { describe, isDocument, pagesOf } from "../../client/generate/operations.ts";
@@ -36,7 +37,19 @@ export function generated(contracts: readonly Contract[]): Record<string, string
   }
   const sorted = [...services].sort(([a], [b]) => (a < b ? -1 : 1));
   const models = new Models();
-  return { "_api.py": apiOf(sorted, models), "_redact.py": redactOf(), "models.py": models.written() };
+  return {
+    ...{ "_api.py": apiOf(sorted, models), "_budget.py": budgetOf(), "_redact.py": redactOf() },
+    "models.py": models.written(),
+  };
+}
+
+/** Returns the service's budget of a text for a model as a module. */
+function budgetOf(): string {
+  return [
+    "# Written by `npm run openapi` from lib/text/budget.ts: change that.",
+    `MODEL_CHARACTERS = ${MODEL_CHARACTERS}`,
+    '"""Characters of one text for a model."""\n',
+  ].join("\n");
 }
 
 /** Returns the service's list of secrets as a module. */

@@ -16,7 +16,7 @@ from .errors import (
 )
 from .listen import Delivery, GiveUp, RetryLater
 from .mcp import McpEndpoint, mcp_endpoint
-from .quoted import quote_as_data
+from .quoted import quote_as_data, quote_excerpt
 
 __all__ = [
     "ApiError",
@@ -38,4 +38,5 @@ __all__ = [
     "mcp_endpoint",
     "models",
     "quote_as_data",
+    "quote_excerpt",
 ]

@@ -71,6 +71,8 @@ class Delivery(Generic[Data]):
     """1 for the first attempt."""
     read: Callable[[Any], Data] | None = field(default=None, repr=False, compare=False)
     """Checks and converts the data; by default it stays as it came."""
+    event_id: str = ""
+    """The service's id of the event, as ``events.get`` takes it."""
 
     @property
     def type(self) -> str:
@@ -166,7 +168,8 @@ class _Listener:
             for each in answer.deliveries if answer else []:
                 left = None if left is None else left - 1
                 event = dict(each.payload)
-                delivery = Delivery(each.id, event, each.attempt_count, self._reader_of(str(event["type"])))
+                reader = self._reader_of(str(event["type"]))
+                delivery = Delivery(each.id, event, each.attempt_count, reader, each.event_id)
                 task = asyncio.create_task(self._run(delivery, each))
                 self._running.add(task)
                 task.add_done_callback(self._ended)
