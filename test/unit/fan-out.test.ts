@@ -110,7 +110,7 @@ test("retries, then parks an event that fails alone; others are not held up", as
   await settle(() => isDone(first));
   await settle(() => isDone(second));
   for (let failures = 1; failures < 5; failures++) {
-    await settle(async () => (await row(poison)).fanout_attempts === failures);
+    await settle(async () => ((await row(poison)).fanout_attempts ?? 0) >= failures);
     later += 400_000;
     fanOut.nudge();
   }
