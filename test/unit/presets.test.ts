@@ -161,11 +161,11 @@ const cases: [
     { value: [{ lifecycleEvent: "subscriptionRemoved" }] },
     of("com.microsoft_graph.lifecycle.subscriptionremoved"),
   ],
-  [
-    "a time that cannot be read",
-    { type: "Issue", action: "create", createdAt: "yesterday" },
+  ...["yesterday", "Dec 5", "5", "2026-02-30T09:00:00Z", "2026-01-31"].map((createdAt): (typeof cases)[0] => [
+    `the time ${createdAt}, which cannot be read`,
+    { type: "Issue", action: "create", createdAt },
     of("com.linear.issue.create"),
-  ],
+  ]),
 ];
 
 describe("a preset maps", () => {
