@@ -57,7 +57,7 @@ test("a question appears as a card, and is answered with a text", async () => {
   });
   await settle(async () => (await count()) === "Approvals");
   await site.go(`/approvals/${id}`);
-  await site.heading("Refund order 1042?").first().waitFor();
+  await site.heading("Refund order 1042?").waitFor();
   await site.button("Show receipt").click();
   await page.locator("code", { hasText: /^eyJ/ }).waitFor();
   expect(site.problems).toEqual([]);

@@ -38,7 +38,13 @@ export function Approvals() {
           <div className="stack">
             {news && <Button label={`Show ${news.count} new`} onClick={news.show} />}
             {items.map((approval) => (
-              <ApprovalCard key={approval.id} approval={approval} />
+              <Card
+                key={approval.id}
+                title={<Link to={`/approvals/${approval.id}`}>{approval.title}</Link>}
+                actions={<Status of={approval} />}
+              >
+                <Question approval={approval} />
+              </Card>
             ))}
             {items.length === 0 && (
               <Empty icon={Inbox} title={`No ${status} approvals`}>
@@ -63,47 +69,50 @@ export function ApprovalPage() {
       kind="Approval"
       above={{ "/approvals": "Approvals" }}
       titleOf={({ title }) => title}
-      stateOf={({ status }) => <Badge label={capitalised(status)} tone={TONE[status]} />}
+      stateOf={(approval) => <Status of={approval} />}
     >
-      {(data) => <ApprovalCard approval={data} />}
+      {(data) => (
+        <Card>
+          <Question approval={data} />
+        </Card>
+      )}
     </DetailPage>
   );
 }
 
-function ApprovalCard({ approval }: { approval: Approval }) {
-  const { id, title, status, question, evidence, run_id, choice, text } = approval;
+const Status = ({ of: { status } }: { of: Approval }) => (
+  <Badge label={capitalised(status)} tone={TONE[status]} />
+);
+
+function Question({ approval }: { approval: Approval }) {
+  const { id, status, question, evidence, run_id, choice, text } = approval;
   const escalation = approval.escalate_to.length > 0 && <Escalation of={approval} />;
   return (
-    <Card
-      title={<Link to={`/approvals/${id}`}>{title}</Link>}
-      actions={<Badge label={capitalised(status)} tone={TONE[status]} />}
-    >
-      <div className="stack">
-        <Markdown>{question}</Markdown>
-        {evidence.length > 0 && <Evidence of={approval} />}
-        <Facts
-          of={{
-            "Asked by": <Who id={approval.agent_id ?? approval.user_id ?? ""} />,
-            Asked: <Time at={approval.created_at} />,
-            ...(status === "open" && escalation && { "Also asked": escalation }),
-            Run: run_id && <Link to={`/runs/${run_id}`}>{approval.step_key ?? "Open"}</Link>,
-            Answer: choice,
-            Text: text,
-            "Answered by": approval.answered_by && <Answerer of={approval} />,
-          }}
-        />
-        {status === "open" ? (
-          <>
-            <Answer approval={approval} />
-            <p className="muted small">
-              If nobody answers by <Time at={approval.deadline_at} shown={dateTime} />: {silenceOf(approval)}.
-            </p>
-          </>
-        ) : (
-          <Receipt id={id} />
-        )}
-      </div>
-    </Card>
+    <div className="stack">
+      <Markdown>{question}</Markdown>
+      {evidence.length > 0 && <Evidence of={approval} />}
+      <Facts
+        of={{
+          "Asked by": <Who id={approval.agent_id ?? approval.user_id ?? ""} />,
+          Asked: <Time at={approval.created_at} />,
+          ...(status === "open" && escalation && { "Also asked": escalation }),
+          Run: run_id && <Link to={`/runs/${run_id}`}>{approval.step_key ?? "Open"}</Link>,
+          Answer: choice,
+          Text: text,
+          "Answered by": approval.answered_by && <Answerer of={approval} />,
+        }}
+      />
+      {status === "open" ? (
+        <>
+          <Answer approval={approval} />
+          <p className="muted small">
+            If nobody answers by <Time at={approval.deadline_at} shown={dateTime} />: {silenceOf(approval)}.
+          </p>
+        </>
+      ) : (
+        <Receipt id={id} />
+      )}
+    </div>
   );
 }
 
