@@ -1,14 +1,14 @@
 /** @needs chromium */
 import { describe, expect, test } from "@jest/globals";
+import { remember as made } from "../support/memories.ts";
 import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
 const { page, admin, agent } = site;
 
-async function remember(title: string, content: string): Promise<string> {
-  return ok(await agent.post("/memories", { title, content, type: "semantic", scope: "institutional" })).id;
-}
+const remember = async (title: string, content: string, more: object = {}): Promise<string> =>
+  (await made(agent, { title, content, scope: "institutional", ...more })).id;
 
 describe("memories", () => {
   test("a search shows matches, explains them as a funnel, and says why another memory is missing", async () => {
@@ -94,13 +94,10 @@ describe("memories", () => {
   });
 
   test("shows all memories on a map, to be walked by keys and by relationships", async () => {
-    const remember = async (title: string, subject: string, valid_from: string) => {
-      const text = { title, content: `${title}.`, subject, valid_from };
-      return ok(await agent.post("/memories", { ...text, type: "semantic", scope: "institutional" })).id;
-    };
-    const first = await remember("Tower unlit", "lighthouse", "2026-01-10T00:00:00Z");
-    const second = await remember("Tower lit", "lighthouse", "2026-06-10T00:00:00Z");
-    const pier = await remember("Pier closed", "pier", "2026-06-12T00:00:00Z");
+    const since = (day: string, subject: string) => ({ subject, valid_from: `2026-${day}T00:00:00Z` });
+    const first = await remember("Tower unlit", "Dark.", since("01-10", "lighthouse"));
+    const second = await remember("Tower lit", "Bright.", since("06-10", "lighthouse"));
+    const pier = await remember("Pier closed", "Storm.", since("06-12", "pier"));
     const to = { target_memory_id: first, relationship_type: "causes" };
     ok(await agent.post(`/memories/${pier}/relationships`, to));
     await site.go("/memories/map?as_of=2026-07-01");
@@ -120,6 +117,8 @@ describe("memories", () => {
     await page.getByRole("heading", { name: "Pier closed" }).waitFor();
     await page.locator(".map-field line").waitFor({ state: "attached" });
     expect(await page.locator(".map-field line").count()).toBe(1);
+    const bullets = `getComputedStyle(document.querySelector(".map-ties")).listStyleType`;
+    expect(await page.evaluate(bullets)).toBe("none");
     await page.locator("label.segment", { hasText: "Type" }).click();
     await dot("Pier closed, Semantic").waitFor();
     await page.getByRole("link", { name: "Open" }).click();
@@ -127,16 +126,10 @@ describe("memories", () => {
   });
 
   test("navigates between memories along their relationships", async () => {
-    const [outage, alert] = [
-      await remember("The outage", "The disk was full."),
-      await remember("The alert", "At 80 %."),
-    ];
-    ok(
-      await agent.post(`/memories/${alert}/relationships`, {
-        target_memory_id: outage,
-        relationship_type: "caused_by",
-      }),
-    );
+    const outage = await remember("The outage", "The disk was full.");
+    const alert = await remember("The alert", "At 80 %.");
+    const cause = { target_memory_id: outage, relationship_type: "caused_by" };
+    ok(await agent.post(`/memories/${alert}/relationships`, cause));
     await site.go(`/memories/${outage}?tab=relationships`);
     await page.getByRole("group", { name: "The alert, semantic" }).click();
     await site.button("Centre here").click();

@@ -201,7 +201,7 @@ function Chosen({ memory, graph, known, choose }: ChosenProps) {
           {memory.status !== "active" && <StatusBadge memory={memory} />} {capitalised(memory.type)}, since{" "}
           <Time at={memory.valid_from} />
         </p>
-        <ul className="row" aria-label="Related memories">
+        <ul className="row map-ties" aria-label="Related memories">
           {graph?.edges.map((edge) => {
             const other = graph.nodes.find(({ id }) => id === otherOf(edge, memory.id));
             const label = `${relationWords(edge)}: ${other?.title}`;
