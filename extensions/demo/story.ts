@@ -192,16 +192,19 @@ async function remember({ support, warehouse }: Agents): Promise<Memories> {
   });
   const refunds = await keep(support, "refunds", {
     ...{ type: "procedural", title: "Refunding an order", tags: ["returns", "refunds"], importance: 0.7 },
+    valid_from: daysAgo(210),
     content:
       "Check the delivery date against the returns policy. Up to 50 EUR, refund at once. Above, ask a person and attach " +
       "the policy and the customer's message. Then tell billing to correct the invoice.",
   });
   const carrier = await keep(warehouse, "carrier", {
     ...{ title: "The carrier does not collect on Saturdays", tags: ["carrier"], importance: 0.6 },
+    ...{ subject: "carrier", valid_from: daysAgo(160) },
     content: "Parcels that are packed after Friday 16:00 leave on Monday.",
   });
   const fragile = await keep(warehouse, "fragile", {
     ...{ type: "reflection", title: "Two glass shades in one box break", tags: ["packing"], importance: 0.6 },
+    ...{ subject: "lamp-12", valid_from: daysAgo(45) },
     content: "Three of five broken lamp-12 were packed two in a box. Pack each shade by itself.",
   });
   await keep(support, "customer", {
@@ -210,6 +213,7 @@ async function remember({ support, warehouse }: Agents): Promise<Memories> {
       title: "Inês Duarte prefers Portuguese",
       tags: ["customers"],
       subject: "customer-5501",
+      valid_from: daysAgo(75),
     },
     content: "Inês Duarte, who ordered order-1842, writes and reads in Portuguese.",
   });

@@ -4,7 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { firstAgent } from "../support/agents.ts";
 import { type Person, signIn, startBrowser } from "../support/chromium.ts";
 import { api } from "../support/http.ts";
@@ -15,6 +15,7 @@ import { ok, signIn as tokenOf } from "../support/tenancy.ts";
 const IMAGES = join(import.meta.dirname, "../../docs/img");
 /** 1440 × 900 pixels, with room for a whole page. */
 const VIEW = { viewport: { width: 1600, height: 1000 }, deviceScaleFactor: 0.9 };
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.5 };
 const MAX_BYTES = 200_000;
 
 await using opened = new AsyncDisposableStack();
@@ -27,30 +28,44 @@ const admin = api(server, await tokenOf(server, person, tenant.slug));
 const [order] = ok(await admin.get("/events?id=order-1842")).events;
 const [run] = ok(await admin.get("/runs"));
 const [approval] = ok(await admin.get("/approvals")).approvals;
+const memory = ok(await admin.get("/memories?search=returned+at+any+time")).memories[0];
 
 const browser = await startBrowser();
 opened.defer(() => browser.close());
-const context = await browser.newContext({ ...VIEW, timezoneId: "UTC" });
-const page = await context.newPage();
-await signIn(page, server.root, person);
-await picture("console", `/events/${order.event_id}`, () =>
-  page.getByText("Acknowledged", { exact: true }).nth(1).waitFor(),
-);
-await picture("run", `/runs/${run.id}`, () => page.getByText("Check price and stock").first().waitFor());
-await picture("approval", `/approvals/${approval.id}`, () => page.getByText("Refunding an order").waitFor());
+const wide = await visit(VIEW);
+const phone = await visit(PHONE);
+await picture(wide, "console", `/events/${order.event_id}`, "data.total > 100");
+await picture(wide, "run", `/runs/${run.id}`, "Check price and stock");
+await picture(wide, "approval", `/approvals/${approval.id}`, "Refunding an order");
+await picture(phone, "approval-phone", `/approvals/${approval.id}`, "Refunding an order");
+await picture(wide, "history", `/memories/${memory.id}?tab=history`, "What held when", async () => {
+  const slider = wide.getByRole("slider");
+  for (let month = 0; month < 2; month++) await slider.press("PageDown");
+  await slider.blur();
+});
+await picture(wide, "map", "/memories/map", "5 memories", async () => {
+  await wide.locator(`[data-id="${memory.id}"]`).click();
+  await wide.getByText("Two glass shades").waitFor();
+});
 
-async function picture(name: string, path: string, shown: () => Promise<void>): Promise<void> {
-  await page.goto(`${server.root}${path}`);
-  await shown();
-  for (const colorScheme of ["light", "dark"] as const) await save(page, name, colorScheme);
+async function visit(view: BrowserContextOptions): Promise<Page> {
+  const page = await (await browser.newContext({ ...view, timezoneId: "UTC" })).newPage();
+  await signIn(page, server.root, person);
+  return page;
 }
 
-async function save(page: Page, name: string, colorScheme: "light" | "dark"): Promise<void> {
-  const path = join(IMAGES, `${name}-${colorScheme}.png`);
-  await page.emulateMedia({ colorScheme });
-  await page.evaluate(DRAWN);
-  await page.screenshot({ path });
-  const { size } = statSync(path);
-  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes; the limit is ${MAX_BYTES}`);
-  process.stdout.write(`${path}: ${size} bytes\n`);
+/** Saves a page in both themes once it shows the text, after what is done on it. */
+async function picture(page: Page, name: string, at: string, text: string, act = async () => {}) {
+  await page.goto(`${server.root}${at}`);
+  await page.getByText(text).first().waitFor();
+  await act();
+  for (const colorScheme of ["light", "dark"] as const) {
+    const path = join(IMAGES, `${name}-${colorScheme}.png`);
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(DRAWN);
+    await page.screenshot({ path, fullPage: page === phone, animations: "disabled" });
+    const { size } = statSync(path);
+    if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes; the limit is ${MAX_BYTES}`);
+    process.stdout.write(`${path}: ${size} bytes\n`);
+  }
 }

@@ -26,13 +26,8 @@ const remove = async () => ok(await agent.del("/demo"));
 /** The contents of a whole demonstration. */
 async function expectStory(admin: Api): Promise<void> {
   const { agents } = ok(await admin.get("/agents"));
-  expect(agents.map(({ name }: { name: string }) => name).sort()).toEqual([
-    "billing",
-    "marketing",
-    "support",
-    "warehouse",
-    "web-shop",
-  ]);
+  const names = agents.map(({ name }: { name: string }) => name).sort();
+  expect(names).toEqual(["billing", "marketing", "support", "warehouse", "web-shop"]);
   const { events } = ok(await admin.get("/events?include_service=false&limit=50"));
   const outcomes = events.map(
     ({ payload, outcome }: { payload: { id: string; type: string }; outcome: string }) =>
@@ -54,14 +49,9 @@ async function expectStory(admin: Api): Promise<void> {
   const runs = ok(await admin.get("/runs"));
   expect(runs).toMatchObject([{ goal: expect.stringContaining("lamp-44"), status: "active" }]);
   const { steps } = ok(await admin.get(`/runs/${runs[0].id}`));
-  expect(steps.map(({ status }: { status: string }) => status)).toEqual([
-    "completed",
-    "completed",
-    "in_progress",
-    "ready",
-    "blocked",
-    "blocked",
-  ]);
+  expect(steps.map(({ status }: { status: string }) => status).join(" ")).toBe(
+    "completed completed in_progress ready blocked blocked",
+  );
   const { approvals } = ok(await admin.get("/approvals"));
   expect(approvals).toMatchObject([{ status: "open", on_deadline: "reject" }]);
   const { evidence } = ok(await admin.get(`/approvals/${approvals[0].id}/evidence`));
