@@ -71,13 +71,13 @@ export function hmacScheme(name: string, spec: Hmac): Scheme {
   const { template = "{body}", timestamp_header, timestamp_prefix = "", tolerance_seconds } = spec;
   const pieces = template.split(/(\{timestamp\}|\{body\})/);
   const decode = encoding === "hex" ? fromHex : fromBase64;
+  const [signed, timed] = [[prefix, ...(bare ? [""] : [])].map(after), after(timestamp_prefix)];
   return {
     name,
     header,
     read(request, now) {
-      const values = [prefix, ...(bare ? [""] : [])].flatMap((each) => parseValues(request, header, each));
-      const signatures = values.map(decode);
-      const [time = ""] = timestamp_header ? parseValues(request, timestamp_header, timestamp_prefix) : [];
+      const signatures = signed.flatMap((each) => parseValues(request, header, each)).map(decode);
+      const [time = ""] = timestamp_header ? parseValues(request, timestamp_header, timed) : [];
       const content = pieces.map((piece) =>
         piece === "{body}" ? request.body : piece === "{timestamp}" ? time : piece,
       );
@@ -109,14 +109,14 @@ export const HUB = hmacScheme("hub", { header: "X-Hub-Signature", prefix: "sha25
  * headers.
  */
 function standardWebhooks(name: string, prefix: "webhook" | "svix"): Scheme {
-  const header = `${prefix}-signature`;
+  const [header, signed] = [`${prefix}-signature`, after("v1,")];
   return {
     name,
     header,
     read(request, now) {
       const [id, time] = [given(request, `${prefix}-id`), given(request, `${prefix}-timestamp`)];
       if (!id) return `no ${prefix}-id header`;
-      const signatures = parseValues(request, header, "v1,").map(fromBase64);
+      const signatures = parseValues(request, header, signed).map(fromBase64);
       const parts = [`${id}.${time}.`, request.body];
       const signedBy = (secret: string) => {
         const key = standardKey(secret);
@@ -183,8 +183,8 @@ export const digest = (bytes: string | Uint8Array) => createHash("sha256").updat
 /** Returns a header as it was received; "" without it. */
 export const given = ({ headers }: SignedRequest, header: string) => headers[header.toLowerCase()] ?? "";
 
-function parseValues(request: SignedRequest, header: string, prefix: string): string[] {
-  return Array.from(given(request, header).matchAll(after(prefix)), ([, value = ""]) => value);
+function parseValues(request: SignedRequest, header: string, pattern: RegExp): string[] {
+  return Array.from(given(request, header).matchAll(pattern), ([, value = ""]) => value);
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/;

@@ -86,7 +86,7 @@ export async function seedDay(server: TestServer, size: Size, say: (line: string
   return { server, admin, billing, shipping, template, close: () => open.disposeAsync() };
 }
 
-/** Its endpoint answers 503 to the first deliveries, of which each dies at once, and is then gone while more are pending. */
+/** Its endpoint answers 503 to the first deliveries, which die at once, and is then gone while more are pending. */
 async function startBroken(server: TestServer, admin: Api, name: string, dead: number): Promise<Broken> {
   const wrong = await startEndpoint();
   wrong.answer(503);

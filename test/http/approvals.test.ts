@@ -258,7 +258,7 @@ test.each<[string, string[], Ending[4], Ending[4]]>([
   expect(await working(waiting(world.admin))).toEqual(left);
 });
 
-test("a suspension ends for good what was issued before, but no key that was created", async () => {
+test("a suspension permanently ends what was issued before, but no key that was created", async () => {
   const other = await makeWorld(server, "suspended");
   const set = async (status: string) =>
     ok(await api(server, OPERATOR_TOKEN).patch(`/tenants/${other.tenant_id}`, { status }));

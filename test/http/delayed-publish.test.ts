@@ -42,7 +42,7 @@ describe("an event with notbefore", () => {
       expect(ok(await admin.get(`/events?waiting=false&type=${type}.*`)).events).toEqual([]);
       expect((await agent.get(`/events/${event_id}`)).status).toBe(404);
       expect(ok(await admin.post("/events", event))).toEqual({ event_id, status: "duplicate" });
-      // What is published meanwhile does not wait for it.
+      // Events published meanwhile do not wait for it.
       ok(await admin.post("/events", cloudEvent(`at-once-${notbefore}`, { type: `${type}.two` })));
       const [other] = await receive(agent, 1);
       expect(other.payload.type).toBe(`${type}.two`);

@@ -104,7 +104,7 @@ const here = "url" in mongo;
     await settle(async () => (await statusAtOther(token)) === 401);
   });
 
-  test("a poll that waits at the other gets an event of one, of which nothing tells it", async () => {
+  test("a poll that waits at the other gets an event of one without a message about it", async () => {
     const agent = await newAgent(one, world.admin);
     ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.untold" }));
     const polled = api(other, agent.token).get("/delivery/poll?wait=30");

@@ -4,7 +4,7 @@ import type { Api } from "./http.ts";
 import { settle } from "./settle.ts";
 import { ok } from "./tenancy.ts";
 
-/** What the fixtures called `manual` say. */
+/** Facts in the fixtures called `manual`. */
 export const MANUAL = [
   ...["Operating manual of the Lindau pump station", "four full turns & check that the"],
   "pressure gauge reads < 2 bar",

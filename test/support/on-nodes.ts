@@ -42,7 +42,7 @@ export async function onNodes(
       );
       Object.assign(on.admin, await firstAgent(on.nodes.gateway));
     });
-    // What the tests opened is closed after the nodes that use it, and the record last.
+    // Things that the tests opened close after the nodes that use them, and the record last.
     afterAll(() => on.nodes.stop?.());
     define(on);
     afterAll(async () => "url" in mongo && mongo.stop());

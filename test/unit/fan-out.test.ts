@@ -15,7 +15,7 @@ import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const TENANT = "tn_test";
-/** When the delayed events are due that were told of. */
+/** Due times of the delayed events that were announced. */
 const waiting: number[] = [];
 /** Moves the clock that decides. */
 let later = 0;

@@ -47,7 +47,7 @@ async function insert(...rows: DeliveryDoc[]): Promise<string[]> {
 
 const idsOf = (rows: readonly DeliveryDoc[]) => rows.map(({ _id }) => _id);
 
-/** Hands out up to `limit` deliveries, as a claim does. */
+/** Claims up to `limit` deliveries. */
 async function take(limit: number): Promise<string[]> {
   const { rows } = await ready.first(tenant_id, agent_id, limit);
   ready.handOut(tenant_id, agent_id, rows, { lease: `L${++made}`, due_at: new Date(store.now() + 30_000) });
@@ -116,7 +116,7 @@ test("all leases are written before the store closes", async () => {
   ]);
 });
 
-test("what others take away is not handed out, and what they give back is", async () => {
+test("a delivery that others take is not delivered, and one that they give back is", async () => {
   const [first, second, third] = await insert(newRow(), newRow(), newRow());
   expect(await take(1)).toEqual([first]);
   const dead = { $set: { state: "dead" as const } };
@@ -194,14 +194,14 @@ test("who is about to take a delivery learns that it was acknowledged late, or t
   expect(await isStillReady(() => acknowledge([taken]))).toBe(true);
 });
 
-test("a delivery that is acknowledged without being held is not handed out", async () => {
+test("a delivery that is acknowledged without being held is not delivered", async () => {
   const ids = await insert(newRow(), newRow());
   await ready.first(tenant_id, agent_id, 10);
   expect(await acknowledge([ids[0] as string])).toBe(1);
   expect(await take(10)).toEqual([ids[1]]);
 });
 
-test.each([1, 2, 3, 4])("in any order of events every delivery is handed out once (%i)", async (seed) => {
+test.each([1, 2, 3, 4])("in any order of events every delivery is delivered once (%i)", async (seed) => {
   const random = seeded(seed);
   const open = new Set<string>();
   const held: string[] = [];

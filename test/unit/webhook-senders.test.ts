@@ -109,7 +109,7 @@ describe("a scheme of your own", () => {
       expect(verify(other)).toBe("signature does not match");
   });
 
-  test("signs the time as it was sent, in a header of its own or in that of the signature", () => {
+  test("signs the time as it was sent, in a separate header or in that of the signature", () => {
     for (const time of [
       "1769851800",
       "1769851800000",

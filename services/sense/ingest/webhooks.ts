@@ -310,12 +310,12 @@ function part(title: string, value: string): string {
   return folded;
 }
 
-/** Converts a time of a sender; undefined for one that cannot be read. Date takes the 30th of February for the 2nd of March. */
+/** Converts a time of a sender: seconds, milliseconds, or a day that exists with a time; undefined for others. */
 function parseTime(given = ""): string | undefined {
   const seconds = /^\d{9,10}$/.test(given);
   const number = seconds || /^\d{12,13}$/.test(given);
   const [, day, date] = /^(\d{4}-\d\d-(\d\d))[T ]\d/.exec(given) ?? [];
-  if (!number && new Date(day ?? "").getUTCDate() !== Number(date)) return undefined;
+  if (!number && !(day && new Date(day).getUTCDate() === Number(date))) return undefined;
   // GitLab: "2026-01-31 09:30:00 UTC".
   const time = new Date(
     number ? Number(given) * (seconds ? 1000 : 1) : given.replace(" UTC", "Z").replace(" ", "T"),

@@ -94,7 +94,7 @@ test("fills a separate organisation, once, and removes it whole", async () => {
   expect(await remove()).toEqual({ tenant_id: null, erased: 0 });
   expect(await tenants()).toEqual(before);
   expect((await admin.get("/agents")).status).toBe(401);
-  // What the service was still writing is erased a minute later.
+  // Late writes of the service are erased a minute later.
   const isGone = async () => (await heldIn(server.dataDir, TEXTS)).length === 0;
   await settle(isGone, { what: "the end of all texts", within: 120_000 });
   expect(ok(await other.agent.get("/memories")).memories).toMatchObject([kept]);

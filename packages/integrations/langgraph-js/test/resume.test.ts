@@ -55,7 +55,7 @@ async function publish(name: string, attributes: Partial<CloudEvent> = { subject
   return (await agent.client.publish(event)).event_id;
 }
 
-/** What is published has become deliveries, or no delivery is left. */
+/** All events have become deliveries, or no delivery is left. */
 const arrived = (number: number) =>
   settle(async () => (await agent.client.deliveries.stats()).pending === number);
 const settled = () => arrived(0);
