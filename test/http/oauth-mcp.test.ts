@@ -127,8 +127,7 @@ test("the official MCP client registers, is approved, works, and refreshes its t
   expect(await nameOf(client)).toBe(world.agentId);
   expect(provider.information?.client_id).not.toContain("https");
   const before = provider.held as OAuthTokens;
-  // As if it had expired.
-  provider.held = { ...before, access_token: "a.b.c" };
+  provider.held = { ...before, access_token: "expired" };
   expect(await nameOf(client)).toBe(world.agentId);
   expect(provider.held?.refresh_token).not.toBe(before.refresh_token);
   await client.close();
@@ -229,6 +228,7 @@ test("the official conformance suite for authorization servers passes", async ()
   const args = [CONFORMANCE_SUITE, "authorization", "--url", server.root, ...which, "--output-dir", folder];
   const run = await startChild(process.execPath, args, { cwd: folder });
   const [url] = await run.find(/http\S+\/oauth\/authorize\?\S+/);
+  await run.find(/Callback server started/);
   await fetch(await approve(world.admin, new URL(url).search.slice(1), world.agentId));
   expect({ ...(await run.exited), output: run.output() }).toMatchObject({ code: 0 });
   const checks = globSync("**/checks.json", { cwd: folder }).flatMap((file) =>
