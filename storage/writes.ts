@@ -1,4 +1,4 @@
-import { Fault, type Rule, ruleBroken } from "../lib/contract/faults.ts";
+import { conflict, type Rule, ruleBroken } from "../lib/contract/faults.ts";
 import type { TenantCollection, TenantDocument } from "./collection.ts";
 import { byFields, type Where } from "./query.ts";
 import { isDuplicateKey, nullIfTaken } from "./write-errors.ts";
@@ -22,7 +22,7 @@ export async function guardedWrite<T>(
     const written = await attempt();
     if (written !== null) return written;
   }
-  throw new Fault("conflict", refusal, id === undefined ? {} : { existing_resource_id: id });
+  throw conflict(refusal, id === undefined ? {} : { existing_resource_id: id });
 }
 
 interface Unique<T extends TenantDocument> {
@@ -45,7 +45,7 @@ export async function unlessTaken<T extends TenantDocument, R>(
   } catch (err) {
     if (!isDuplicateKey(err)) throw err;
     const other = await rows.findOne(tenant_id, holder);
-    throw new Fault("conflict", message(other), { field, existing_resource_id: other?._id ?? null });
+    throw conflict(message(other), { field, existing_resource_id: other?._id ?? null });
   }
 }
 

@@ -3,7 +3,7 @@ import { AddressRefused, assertPublicUrl, hostOf } from "../../connectors/addres
 import { outcomeOf, type PushResult, PushSender } from "../../connectors/push-sender.ts";
 import { SignatureCheck } from "../../connectors/webhook-signature.ts";
 import type { Call } from "../../lib/access/caller.ts";
-import { Fault, invalidValue, requireFound } from "../../lib/contract/faults.ts";
+import { invalidValue, requireFound, unauthenticated } from "../../lib/contract/faults.ts";
 import { shareOf } from "../../lib/queue/fair-queue.ts";
 import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { findTenant } from "../../services/identity/tenants/find-tenants.ts";
@@ -169,7 +169,7 @@ export class Slack implements ApprovalChannel {
     if (channel && "signature" in verdict) return channel;
     const why = "refused" in verdict ? verdict.refused : "signature does not match";
     const message = `The request is not signed by the Slack app of this address: ${why}. Check the signing secret and the clock.`;
-    throw new Fault("authentication_failed", message);
+    throw unauthenticated(message);
   }
 
   async #settle(

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../lib/access/api-key.ts";
 import type { RequestContext } from "../../lib/access/caller.ts";
-import { Fault, isFault } from "../../lib/contract/faults.ts";
+import { conflict, isFault } from "../../lib/contract/faults.ts";
 import { newPassword } from "../../lib/crypto/password.ts";
 import type { SecretBox } from "../../lib/crypto/secrets.ts";
 import { newUuid } from "../../lib/ids.ts";
@@ -34,8 +34,7 @@ export const demoService: ServiceFactory = (runtime) => {
 
       create: action(contract.createDemo, async (ctx) => {
         const { tenant_id } = ctx.meta.caller;
-        if (tenant_id.startsWith(PREFIX))
-          throw new Fault("conflict", "This organisation is the demonstration itself.");
+        if (tenant_id.startsWith(PREFIX)) throw conflict("This organisation is the demonstration itself.");
         const { tenant, person } = await found(ctx, addressOf(tenant_id), runtime.secrets);
         await tellStory(new Cast(broker, tenant, runtime));
         const origin = await originOf(broker, runtime.config);

@@ -1,6 +1,6 @@
 import type { AgentCaller } from "../../lib/access/caller.ts";
 import type { BlobReference } from "../../lib/contract/contract.ts";
-import { Fault, invalidValue } from "../../lib/contract/faults.ts";
+import { conflict, invalidValue } from "../../lib/contract/faults.ts";
 import { metadataText } from "../../lib/contract/metadata.ts";
 import { subjectsIn, withSubject } from "../../lib/contract/subject.ts";
 import { addressId } from "../../lib/ids.ts";
@@ -120,7 +120,7 @@ type Content = Pick<
 function requireVersion(wanted: number | undefined, version: number, key: string): void {
   if (wanted === undefined || wanted === version) return;
   const now = version === 0 ? "there is no entry" : `the entry has version ${version}`;
-  throw new Fault("conflict", `if_version: ${now}, not ${wanted}. Read "${key}" again, then retry.`, {
+  throw conflict(`if_version: ${now}, not ${wanted}. Read "${key}" again, then retry.`, {
     existing_resource_id: key,
   });
 }

@@ -177,6 +177,26 @@ export function notFound(resource_type: string, resource_id: string): Fault {
 /** `device_code` → `device code`. */
 const nounOf = (resource_type: string) => resource_type.replaceAll("_", " ");
 
+/** Returns the fault of a caller who may not do something, whatever the scopes. @param message who may */
+export function forbidden(message: string, details: Record<string, unknown> = {}): Fault {
+  return new Fault("forbidden", message, details);
+}
+
+/** Returns the fault of a credential without a scope. @param message what needs it */
+export function lacksScope(required_scope: string, message: string): Fault {
+  return new Fault("insufficient_scope", message, { required_scope });
+}
+
+/** Returns the fault of a credential that is missing, wrong or over. */
+export function unauthenticated(message: string, details: Record<string, unknown> = {}): Fault {
+  return new Fault("authentication_failed", message, details);
+}
+
+/** Returns the fault of a request that the current state does not allow. */
+export function conflict(message: string, details: Record<string, unknown> = {}): Fault {
+  return new Fault("conflict", message, details);
+}
+
 /** Returns the row. @throws Fault not_found if it is null */
 export function requireFound<T>(row: T | null | undefined, resource_type: string, resource_id: string): T {
   if (!row) throw notFound(resource_type, resource_id);

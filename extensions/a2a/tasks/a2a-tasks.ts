@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
-import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
+import { conflict, Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
@@ -306,7 +306,7 @@ const parseTask = ({ task_json }: A2aTaskDoc): TaskJson => JSON.parse(task_json)
 const versioned = (row: A2aTaskDoc): Versioned => ({ task: parseTask(row), version: row.version });
 
 function requireOpen({ _id, state }: A2aTaskDoc): void {
-  if (isFinal(state)) throw new Fault("conflict", `The task ${_id} is final: ${state}. Begin a new one.`);
+  if (isFinal(state)) throw conflict(`The task ${_id} is final: ${state}. Begin a new one.`);
 }
 
 /**

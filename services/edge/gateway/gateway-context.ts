@@ -4,7 +4,7 @@ import type { CallingOptions, Context, ServiceBroker } from "moleculer";
 import ApiGateway from "moleculer-web";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { type Fault, unauthenticated } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { requestShare } from "../../../lib/queue/fair-queue.ts";
 import type { AuthChange } from "../../identity/tenants/routing-change.ts";
@@ -215,7 +215,7 @@ function admit(exchange: HttpExchange, caller: Caller): void {
   exchange.caller = exchange.ctx.meta.caller = caller;
   if (caller.only === "mcp" && exchange.op.action !== "gateway.mcp") {
     const message = "This token is for MCP alone: ask for one whose resource is the whole service.";
-    throw new Fault("authentication_failed", message);
+    throw unauthenticated(message);
   }
 }
 

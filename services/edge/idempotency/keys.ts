@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../../../config.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault } from "../../../lib/contract/faults.ts";
 import type { Sealed, SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { HOUR_MS } from "../../../lib/time.ts";
@@ -141,13 +141,13 @@ export class IdempotencyKeys {
       case "replay":
         return { outcome: "replay", answer: JSON.parse(this.#opened(known)) };
       case "answered":
-        throw conflict(
+        throw keyConflict(
           key,
           known,
           "was used by a request that has completed, whose response is no longer kept. Use a new key to repeat it",
         );
       case "other_request":
-        throw conflict(key, known, "was used for another request. Use a new key for each request");
+        throw keyConflict(key, known, "was used for another request. Use a new key for each request");
     }
   }
 
@@ -194,9 +194,9 @@ function run({ _id, lease, nonce }: IdempotencyDoc): Opening {
 
 const runIf = (record: IdempotencyDoc | null) => record && run(record);
 
-function conflict(idempotency_key: string, { resource_id }: IdempotencyDoc, what: string): Fault {
+function keyConflict(idempotency_key: string, { resource_id }: IdempotencyDoc, what: string): Fault {
   const details = { idempotency_key, existing_resource_id: resource_id };
-  return new Fault("conflict", `This Idempotency-Key ${what}.`, details);
+  return conflict(`This Idempotency-Key ${what}.`, details);
 }
 
 /** Handling of a request whose key is known. */

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { listNodes } from "../../../lib/broker/between-nodes.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { forbidden } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { MAX_TYPES, noneRecent, RECENT, RECENT_SECONDS, type Recent } from "../../platform/usage/tally.ts";
@@ -121,10 +121,7 @@ async function historyFor(traffic: Traffic, ctx: CallOf<typeof getTrafficHistory
   if (agent_id) await ctx.call("agents.get", { agent_id });
   const mayReadTypes = isAdmin(caller) || agent_id !== undefined;
   if (type !== undefined && !mayReadTypes)
-    throw new Fault(
-      "forbidden",
-      "Only admins can read the traffic of a type. Add `agent_id`, or ask one of them.",
-    );
+    throw forbidden("Only admins can read the traffic of a type. Add `agent_id`, or ask one of them.");
   const { tenant_id } = caller;
   const [{ span, series, totals }, types] = await Promise.all([
     traffic.read(tenant_id, range, defined({ agent_id, type })),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, forbidden } from "../../../lib/contract/faults.ts";
 import type { Output } from "../gateway/answer/output.ts";
 import { UNTOUCHED } from "../gateway/streams/sse.ts";
 
@@ -17,8 +17,7 @@ export function requireOwnOrigin({ headers: { origin } }: IncomingMessage, publi
   const given = URL.canParse(origin) ? new URL(origin) : null;
   const isLocal = given !== null && /^https?:$/.test(given.protocol) && LOCAL.has(given.hostname);
   if (isLocal || (publicUrl && given?.origin === new URL(publicUrl).origin)) return;
-  throw new Fault(
-    "forbidden",
+  throw forbidden(
     `Origin ${origin.slice(0, 200)} is not allowed: expected that of PUBLIC_URL, with scheme and port, or this machine.`,
   );
 }

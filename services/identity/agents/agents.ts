@@ -1,8 +1,8 @@
 import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import {
-  Fault,
   invalidValue,
+  lacksScope,
   requireFound,
   ruleBroken,
   unknownReference,
@@ -91,13 +91,7 @@ export class Agents {
     const own =
       caller.kind === "agent" ? caller.agent_id === agent_id : caller.user_id === agent.owner_user_id;
     if (own || isAdmin(caller)) return (await presentAll(ctx, [agent], ctx.params))[0];
-    throw new Fault(
-      "insufficient_scope",
-      "Reading another agent needs the scope admin: use a key that has it.",
-      {
-        required_scope: "admin",
-      },
-    );
+    throw lacksScope("admin", "Reading another agent needs the scope admin: use a key that has it.");
   }
 
   async update(ctx: CallOf<typeof contract.updateAgent>) {

@@ -7,7 +7,7 @@ import {
   type Owned,
   personAccess,
 } from "../../../lib/access/visibility.ts";
-import { Fault, invalidValue, requireFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { forbidden, invalidValue, requireFound, unknownReference } from "../../../lib/contract/faults.ts";
 import type { AgentState } from "./agents.contract.ts";
 
 /** Returns an agent of the caller's tenant, active or not; undefined without one. */
@@ -27,7 +27,7 @@ export async function requireOwnedAgent(ctx: Call, agent_id: string): Promise<Ag
   const agent = await requireAgent(ctx, agent_id);
   const { caller } = ctx.meta;
   if (isOrgAdmin(caller) || callerId(caller) === agent.owner_user_id) return agent;
-  throw new Fault("forbidden", "Only admins and the agent's owner can read this. Ask one of them.");
+  throw forbidden("Only admins and the agent's owner can read this. Ask one of them.");
 }
 
 /** Returns the caller's read access to scoped rows: an agent's from its token, a person's from their agents. */

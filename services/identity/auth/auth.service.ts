@@ -1,7 +1,7 @@
 import { type Call, type Caller, NO_END, type UserCaller } from "../../../lib/access/caller.ts";
 import { deviceCookie } from "../../../lib/access/device-cookie.ts";
 import { csrfToken, sessionCookie } from "../../../lib/access/session-cookie.ts";
-import { Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
+import { invalidValue, ruleBroken, unauthenticated } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
@@ -109,11 +109,7 @@ export const authService: ServiceFactory = (runtime) => {
 async function callingUser(ctx: Call): Promise<UserState> {
   const { user_id } = ctx.meta.caller as UserCaller;
   const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [user_id] });
-  if (!user)
-    throw new Fault(
-      "authentication_failed",
-      "The user of this token no longer exists. Sign in as another user.",
-    );
+  if (!user) throw unauthenticated("The user of this token no longer exists. Sign in as another user.");
   return user;
 }
 
@@ -230,10 +226,7 @@ class BrowserSessions {
   async renew(ctx: Call) {
     const { auth_time = 0, session_id } = ctx.meta.caller as UserCaller;
     if (this.#auth.now() / 1000 - auth_time > LONGEST_SESSION_SECONDS)
-      throw new Fault(
-        "authentication_failed",
-        "The session has reached its limit of 12 hours. Sign in again.",
-      );
+      throw unauthenticated("The session has reached its limit of 12 hours. Sign in again.");
     return this.#give(ctx, await callingUser(ctx), { auth_time, session_id });
   }
 

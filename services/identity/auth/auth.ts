@@ -1,6 +1,6 @@
 import { hashApiKey } from "../../../lib/access/api-key.ts";
 import { type AgentCaller, type Call, type Caller, SCOPES, type Scope } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, forbidden, unauthenticated } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { deletion } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -41,7 +41,7 @@ const plain = ({ message, data }: Fault) => ({ message, data: data as Record<str
 /** Returns the one caller. @throws Fault authentication_failed if it is refused */
 function callerIn(verified: readonly Verified[]): Caller {
   const [{ caller, fault }] = verified as [Verified];
-  if (fault) throw new Fault("authentication_failed", fault.message, fault.data);
+  if (fault) throw unauthenticated(fault.message, fault.data);
   return caller;
 }
 
@@ -96,7 +96,7 @@ export class Auth {
   async issue(ctx: Call<ClientToken>) {
     const { agent_id } = ctx.params;
     const [agent] = await ctx.call<AgentState[], object>("agents.of_tokens", { agent_ids: [agent_id] });
-    if (agent?.status !== "active") throw new Fault("authentication_failed", "The agent is not active.");
+    if (agent?.status !== "active") throw unauthenticated("The agent is not active.");
     const { token_version } = agent;
     const token = await this.issueToken(ctx, { ...ctx.params, token_version, key_expires_at: null });
     return { ...token, expires_in: secondsUntil(token.expires_at, this.now()) };
@@ -106,7 +106,7 @@ export class Auth {
   async issueToken(ctx: Call, subject: Subject): Promise<Token> {
     const tenant = await findTenant(ctx, subject.tenant_id);
     if (tenant?.status === "suspended") throw tenantSuspended();
-    if (tenant?.status !== "active") throw new Fault("authentication_failed", "The tenant is not active.");
+    if (tenant?.status !== "active") throw unauthenticated("The tenant is not active.");
     return this.tokens.issue({ ...subject, tenant_version: tenant.token_version }, this.now());
   }
 
@@ -241,8 +241,7 @@ function secondsUntil(time: string, now: number): number {
 export function requireToken(caller: Caller): void {
   if (caller.kind !== "agent" || caller.token_id !== caller.key_id) return;
   const { agent_id, key_id } = caller;
-  throw new Fault(
-    "forbidden",
+  throw forbidden(
     `An API key cannot be signed out. To revoke it, call DELETE /v1/agents/${agent_id}/keys/${key_id}.`,
   );
 }

@@ -1,5 +1,11 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
-import { Fault, invalidValue, rateLimited } from "../../../lib/contract/faults.ts";
+import {
+  Fault,
+  forbidden,
+  invalidValue,
+  rateLimited,
+  unauthenticated,
+} from "../../../lib/contract/faults.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
@@ -36,7 +42,7 @@ export class Credentials {
   async checkKeys(ctx: Call, hashes: readonly string[]): Promise<(KeyHolder | Fault)[]> {
     const holders = await keyHolders(ctx, hashes);
     return holders.map((holder) => {
-      if (!holder) return new Fault("authentication_failed", WRONG_KEY);
+      if (!holder) return unauthenticated(WRONG_KEY);
       return holder.tenant.status === "suspended" ? tenantSuspended() : holder;
     });
   }
@@ -44,16 +50,13 @@ export class Credentials {
   /** Returns the person who signs in. @throws Fault authentication_failed, totp_required, forbidden, rate_limited */
   async checkPassword(ctx: Call<Login>, by: SignInKind): Promise<UserState> {
     if (!this.#acceptsPasswords)
-      throw new Fault(
-        "forbidden",
-        "Passwords are switched off here. Sign in by the identity provider, in the console.",
-      );
+      throw forbidden("Passwords are switched off here. Sign in by the identity provider, in the console.");
     const { email, password, tenant_slug, code } = ctx.params;
     const user = await signIn(ctx, { email, password, tenant_slug });
     if (!user) {
       // Not awaited: the response time would reveal whether the e-mail exists.
       void noteFailedSignIn(ctx, { email, tenant_slug }, this.#now());
-      throw new Fault("authentication_failed", WRONG_LOGIN);
+      throw unauthenticated(WRONG_LOGIN);
     }
     if (user.has_totp) await requireCode(ctx, user, code);
     await noteSignIn(ctx, user, by);
@@ -146,5 +149,5 @@ async function requireCode(
     throw rateLimited(message, 1, Math.ceil(wait_ms / 1000), wait_ms);
   }
   await noteRefusedSignIn(ctx, { id: user_id, tenant_id }, "authentication_failed", { factor: "code" });
-  throw new Fault("authentication_failed", WRONG_CODE, { reason: "code" });
+  throw unauthenticated(WRONG_CODE, { reason: "code" });
 }

@@ -5,7 +5,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from "node:crypto";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { conflict } from "../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
@@ -45,10 +45,7 @@ export interface SigningKeyState {
 
 /** The refusal of another signing key before the last one signs. */
 export const stillPublished = (signs_at: string) =>
-  new Fault(
-    "conflict",
-    `A new signing key is published and signs from ${signs_at}. Rotate again after that.`,
-  );
+  conflict(`A new signing key is published and signs from ${signs_at}. Rotate again after that.`);
 
 /**
  * The installation's signing keys. They are in the record, and every node follows it: a new key is published first, then

@@ -1,5 +1,5 @@
 import { type Call, type Caller, hasScope, isAdmin, SCOPES, type Scope } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { lacksScope } from "../../../lib/contract/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import { requireAgent } from "../agents/find-agent.ts";
 
@@ -11,10 +11,9 @@ import { requireAgent } from "../agents/find-agent.ts";
 export async function ownAgent(ctx: Call, agent_id: string): Promise<AgentState> {
   const agent = await requireAgent(ctx, agent_id);
   if (maySeeDevices(ctx.meta.caller, agent)) return agent;
-  throw new Fault(
-    "insufficient_scope",
+  throw lacksScope(
+    "admin",
     "Only the agent itself, its owner and admins can manage its devices: use a key with the scope admin.",
-    { required_scope: "admin" },
   );
 }
 
@@ -38,7 +37,5 @@ export function scopesToIssue(issuer: Caller, asked: readonly Scope[] | undefine
   if (!asked) return BY_DEFAULT.filter((scope) => hasScope(issuer, scope));
   const missing = asked.find((scope) => !hasScope(issuer, scope));
   if (missing === undefined) return asked;
-  throw new Fault("insufficient_scope", `A code can have only scopes of its issuer: you lack ${missing}.`, {
-    required_scope: missing,
-  });
+  throw lacksScope(missing, `A code can have only scopes of its issuer: you lack ${missing}.`);
 }

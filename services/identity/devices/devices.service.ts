@@ -1,5 +1,5 @@
 import type { Call, Caller } from "../../../lib/access/caller.ts";
-import { Fault, notFound, requireFound } from "../../../lib/contract/faults.ts";
+import { conflict, forbidden, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import { newId } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
@@ -104,8 +104,7 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
         const approval = approve ? await approvalBy(ctx, agent, claim.scopes) : null;
         const decided = await codes.decide(claim, approval, at);
         if (!decided)
-          throw new Fault(
-            "conflict",
+          throw conflict(
             "The claim was already approved or rejected. Issue a new code to connect the device again.",
           );
         if (approve) await openSession(decided);
@@ -121,7 +120,7 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
         if (open && claim.state === "claimed") {
           const message =
             "The claim is not approved yet. Retry after a person has approved it in the console.";
-          throw new Fault("conflict", message);
+          throw conflict(message);
         }
         if (!open || claim.state !== "approved") throw notFound("claim", claim_id);
         const { tenant_id, agent_id, session_id, scopes, approval } = claim;
@@ -166,8 +165,7 @@ async function mayLookUp(ctx: Call, { tenant_id, agent_id }: DeviceCodeDoc): Pro
 
 function assertMayApprove(caller: Caller, { scopes }: DeviceCodeDoc): void {
   if (!scopes.includes("admin") || (caller.kind === "user" && caller.role === "admin")) return;
-  throw new Fault(
-    "forbidden",
+  throw forbidden(
     "Only an org admin can approve a code with the scope admin. Ask one, or issue a code without it.",
   );
 }

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
+import { type Fault, forbidden, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { deletion, inTurns, tenantsIn } from "../../../mixins/due.ts";
@@ -131,8 +131,7 @@ function revokedBefore(err: unknown): void {
 }
 
 function notTheDevice(): Fault {
-  return new Fault(
-    "forbidden",
+  return forbidden(
     "Only the device itself can send heartbeats: use the key that it got when it was connected.",
   );
 }

@@ -1,5 +1,5 @@
 import { type Call, type Scope, scopesForRole } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, unauthenticated } from "../../../lib/contract/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import { findTenant } from "../tenants/find-tenants.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
@@ -28,7 +28,7 @@ export async function issuedNow(ctx: Call, agent: AgentState): Promise<{ issued:
  */
 export async function approvalBy(ctx: Call, agent: AgentState, scopes: readonly Scope[]): Promise<Approval> {
   const { issued, user } = await issuedNow(ctx, agent);
-  if (!user) throw new Fault("authentication_failed", "Your account is disabled. Ask an admin.");
+  if (!user) throw unauthenticated("Your account is disabled. Ask an admin.");
   const { id: user_id, disablings, demotions, role } = user;
   const common = { ...issued, user_id, disablings };
   const missing = scopes.find((scope) => !scopesForRole(role).includes(scope));

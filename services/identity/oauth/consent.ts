@@ -1,6 +1,6 @@
 import { hasScope, SCOPES, type Scope, type UserCaller } from "../../../lib/access/caller.ts";
 import { canonicalUserCode } from "../../../lib/access/user-code.ts";
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, invalidValue, lacksScope } from "../../../lib/contract/faults.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -144,9 +144,7 @@ function chosenScopes(ctx: CallOf<typeof contract.decideOauthRequest>, requested
   const { scopes = requested } = ctx.params;
   const missing = scopes.find((scope) => !hasScope(ctx.meta.caller, scope));
   if (missing !== undefined)
-    throw new Fault("insufficient_scope", `You can grant only scopes that you have: you lack ${missing}.`, {
-      required_scope: missing,
-    });
+    throw lacksScope(missing, `You can grant only scopes that you have: you lack ${missing}.`);
   const more = scopes.find((scope) => !requested.includes(scope));
   if (more !== undefined)
     throw invalidValue("scopes", `scopes: the client has not asked for ${more}.`, { value: more });
@@ -155,10 +153,7 @@ function chosenScopes(ctx: CallOf<typeof contract.decideOauthRequest>, requested
 }
 
 function decidedBefore(): Fault {
-  return new Fault(
-    "conflict",
-    "The request was already approved or denied. Start again on the device to connect it.",
-  );
+  return conflict("The request was already approved or denied. Start again on the device to connect it.");
 }
 
 /** A client's request. */

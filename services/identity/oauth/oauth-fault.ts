@@ -1,4 +1,4 @@
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, unauthenticated } from "../../../lib/contract/faults.ts";
 
 /** Codes of OAuth 2.0 and its extensions (RFC 6749, 7591, 8628, 8707). */
 export type OAuthError =
@@ -20,6 +20,6 @@ const EARLY: readonly OAuthError[] = ["authorization_pending", "slow_down"];
 
 /** Returns the fault that the gateway answers as an error of OAuth (access/oauth.ts). */
 export function oauthFault(oauth: OAuthError, message: string): Fault {
-  if (oauth === "invalid_client") return new Fault("authentication_failed", message, { oauth });
+  if (oauth === "invalid_client") return unauthenticated(message, { oauth });
   return new Fault(EARLY.includes(oauth) ? "conflict" : "validation_error", message, { oauth });
 }

@@ -1,4 +1,4 @@
-import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
+import { conflict, ruleBroken } from "../../../lib/contract/faults.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
@@ -62,8 +62,7 @@ export const rotationService: ServiceFactory = (runtime) => {
         const [, ...fallbacks] = secrets.keyIds;
         const in_use = await keys.fallbacksInUse();
         if (in_use.length > 0)
-          throw new Fault(
-            "conflict",
+          throw conflict(
             `Stored secrets may still be encrypted with the key ${in_use.join(", ")}. Retry when GET /v1/rotation shows none in use.`,
           );
         await secrets.dropFallbacks(fallbacks);

@@ -1,5 +1,5 @@
 import type { Context, ServiceBroker } from "moleculer";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { type Fault, unauthenticated } from "../../../lib/contract/faults.ts";
 import type { TenantState } from "./tenants.contract.ts";
 
 type Caller = Pick<Context | ServiceBroker, "call">;
@@ -25,5 +25,5 @@ export async function activeTenants(
 export function tenantSuspended(): Fault {
   const message =
     "The organisation is suspended by the operator of this service. Its data is kept: ask the operator to activate it, then sign in again.";
-  return new Fault("authentication_failed", message, { reason: "suspended" });
+  return unauthenticated(message, { reason: "suspended" });
 }

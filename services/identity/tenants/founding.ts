@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault } from "../../../lib/contract/faults.ts";
 import { derivedId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
@@ -80,7 +80,7 @@ async function release(
 }
 
 function slugTaken(slug: string, existing_resource_id: string | undefined): Fault {
-  return new Fault("conflict", `The slug "${slug}" is taken. Choose another.`, {
+  return conflict(`The slug "${slug}" is taken. Choose another.`, {
     field: "slug",
     existing_resource_id,
   });

@@ -1,4 +1,4 @@
-import { Fault, invalidValue, notFound, requireFound } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, invalidValue, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { RESTORE_KEY, SecretBox, SecretError } from "../../../lib/crypto/secrets.ts";
 import { BlobMissing, BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
@@ -70,10 +70,7 @@ export class Moving {
     const boxes = { own: this.#runtime.secrets, portable: boxOf(key) };
     const exported = found.map((row) => {
       const closed = () =>
-        new Fault(
-          "conflict",
-          `A secret of ${collection}/${row._id} cannot be decrypted here. ${RESTORE_KEY}`,
-        );
+        conflict(`A secret of ${collection}/${row._id} cannot be decrypted here. ${RESTORE_KEY}`);
       return opened(() => exportRow(model, row, boxes), closed);
     });
     const isLast = !more && found.length < PAGE;
@@ -108,10 +105,9 @@ export class Moving {
     const there = found.status === "erased" ? await this.#readmit(ctx, found) : found;
     const { status, slug } = there;
     if (status === "erasing" || status === "founding")
-      throw new Fault("conflict", `The tenant is ${status} here. Retry when that has ended.`);
+      throw conflict(`The tenant is ${status} here. Retry when that has ended.`);
     if (there.export_id !== export_id)
-      throw new Fault(
-        "conflict",
+      throw conflict(
         status === "importing"
           ? `The tenant ${slug} is being imported from another file. Complete that import, or erase the tenant first.`
           : `The tenant ${slug} is here already. Erase it first.`,
@@ -123,7 +119,7 @@ export class Moving {
       return { status, slug, done: false };
     }
     if (there.import_refused)
-      throw new Fault("conflict", "Rows of the import were refused. Begin it again, with a file that fits.");
+      throw conflict("Rows of the import were refused. Begin it again, with a file that fits.");
     return this.#open(ctx);
   }
 
@@ -259,8 +255,7 @@ export class Moving {
     { _id, erase_due_at, token_version: before = 0 }: TenantDoc,
   ): Promise<TenantDoc> {
     const { slug, name, created_at, requests_per_minute, token_version = 0 } = params.tenant;
-    if (erase_due_at)
-      throw new Fault("conflict", "The tenant was erased here just now. Retry in two minutes.");
+    if (erase_due_at) throw conflict("The tenant was erased here just now. Retry in two minutes.");
     // Nodes that were away, and indexes that are built later, would drop what is imported.
     const note = tenantErasure(_id, new Date());
     await this.#erasures.delete(note.tenant_id, { _id: note._id });
@@ -327,5 +322,5 @@ function nullIfMissing(err: unknown): null {
 
 function slugTaken(slug: string): Fault {
   const message = `The slug "${slug}" is taken here by another tenant. Choose another.`;
-  return new Fault("conflict", message, { field: "slug" });
+  return conflict(message, { field: "slug" });
 }

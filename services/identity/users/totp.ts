@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { conflict } from "../../../lib/contract/faults.ts";
 import { isPassword } from "../../../lib/crypto/password.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
@@ -41,12 +41,12 @@ export class SecondFactors {
     const user = await this.#rows.findOne(tenant_id, { _id: user_id });
     if (!(await isPassword(password, user?.password ?? null)) || !user) return null;
     if (isInForce(user.totp))
-      throw new Fault("conflict", "A second factor is already set up. Remove it first, then set up another.");
+      throw conflict("A second factor is already set up. Remove it first, then set up another.");
     const secret = newTotpSecret(this.#secrets, seed);
     const fresh = { confirmed_at: null, last_step: 0, recovery: [], failures: 0, failed_at: null };
     const sealed_secret = this.#secrets.seal(secret, totpPlace(user_id));
     const written = await this.#put(user, { ...fresh, sealed_secret });
-    if (!written) throw new Fault("conflict", RACED);
+    if (!written) throw conflict(RACED);
     // The address that authenticator apps read as a QR code.
     return { secret, uri: totpOf(secret, user.email).toString() };
   }
@@ -57,7 +57,7 @@ export class SecondFactors {
       const user = await this.#rows.findOne(tenant_id, { _id: user_id });
       const totp = user?.totp;
       if (!user || !totp || isInForce(totp))
-        throw new Fault("conflict", "No second factor waits for a code. Begin to set one up first.");
+        throw conflict("No second factor waits for a code. Begin to set one up first.");
       const step = this.#stepOf(user_id, totp, code);
       if (step === null) return { recovery_codes: null };
       const recovery_codes = newRecoveryCodes(this.#secrets, seed);

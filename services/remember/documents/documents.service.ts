@@ -1,7 +1,7 @@
 import type { ActionSchema, ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { mayRead, visibleTo } from "../../../lib/access/visibility.ts";
-import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, forbidden, unknownReference } from "../../../lib/contract/faults.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
@@ -267,7 +267,7 @@ async function retryDocument(documents: Documents, ctx: Asked) {
   const { tenant_id, _id, agent_id } = doc;
   const { agent_ids } = await ownerAccess(ctx);
   if (!isAdmin(ctx.meta.caller) && !agent_ids.includes(agent_id))
-    throw new Fault("forbidden", "Only its uploader and admins can retry a document. Ask one of them.");
+    throw forbidden("Only its uploader and admins can retry a document. Ask one of them.");
   if (doc.status !== "failed")
     throw refusal(doc, `The document is ${doc.status}. Only failed documents can be retried.`);
   const queue = place(tenant_id, documents.now(), agent_id);
@@ -287,5 +287,5 @@ async function retryDocument(documents: Documents, ctx: Asked) {
 }
 
 function refusal({ _id }: DocumentDoc, message: string): Fault {
-  return new Fault("conflict", message, { existing_resource_id: _id });
+  return conflict(message, { existing_resource_id: _id });
 }

@@ -1,7 +1,7 @@
 import { type Call, isAdmin, type RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, mayRead } from "../../../lib/access/visibility.ts";
 import { onEveryNode } from "../../../lib/broker/between-nodes.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { forbidden, notFound } from "../../../lib/contract/faults.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -82,7 +82,7 @@ export async function deleteDocument(
   if (!doc || doc.status === "deleted" || !(isReadable(access, doc) || isAdmin(caller)))
     return { deleted: false, error_code: "not_found" };
   if (!isAdmin(caller) && !access.agent_ids.includes(doc.agent_id))
-    throw new Fault("forbidden", "Only its uploader and admins can delete a document. Ask one of them.");
+    throw forbidden("Only its uploader and admins can delete a document. Ask one of them.");
   const there = { _id: document_id, status: { $ne: "deleted" as const } };
   const update = { $set: emptied(doc, now()), $unset: { ...GONE, subject: 1 } };
   const removed = await rows.update(caller.tenant_id, there, update);

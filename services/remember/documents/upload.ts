@@ -1,6 +1,13 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, invalidValue, mismatch, unknownReference } from "../../../lib/contract/faults.ts";
+import {
+  conflict,
+  Fault,
+  forbidden,
+  invalidValue,
+  mismatch,
+  unknownReference,
+} from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { place } from "../../../mixins/queue.ts";
@@ -91,7 +98,7 @@ async function sourceFor({ sources, now }: Documents, ctx: Call<Upload>): Promis
     if (!source) throw unknownReference("source_id", "source", source_id);
     const { agent_ids } = await ownerAccess(ctx);
     if (agent_ids.includes(source.owner_id)) return source;
-    throw new Fault("forbidden", "You can add documents only to your own source. Omit source_id to use it.");
+    throw forbidden("You can add documents only to your own source. Omit source_id to use it.");
   }
   const owner_id = callerId(caller);
   const _id = newUuid(`source ${caller.tenant_id} ${owner_id}`);
@@ -196,7 +203,7 @@ function narrowest(row: Access, twin: Access): Narrowed {
   const { scope, team_id } = readers(row, twin);
   const [a, b] = [row, twin].map(({ sensitivity }) => SENSITIVITIES.indexOf(sensitivity)) as [number, number];
   if (row.subject && twin.subject && !writings(row.subject).includes(twin.subject))
-    throw conflict(twin, "subject");
+    throw otherVersion(twin, "subject");
   return {
     ...{ scope, team_id, sensitivity: (a > b ? row : twin).sensitivity },
     audience: Object.fromEntries(AUDIENCES.map((kind) => [kind, common(row, twin, kind)])) as Audience,
@@ -212,7 +219,7 @@ function readers(row: Access, twin: Access): Pick<Access, "scope" | "team_id"> {
   const isSame =
     row.scope === twin.scope && (row.scope === "team" ? row.team_id === twin.team_id : isSameUploader);
   if (isSame) return twin;
-  throw conflict(twin, "sensitivity");
+  throw otherVersion(twin, "sensitivity");
 }
 
 function common(row: Access, twin: Access, kind: keyof Audience): string[] {
@@ -220,13 +227,13 @@ function common(row: Access, twin: Access, kind: keyof Audience): string[] {
   if (given.length === 0 || stored.length === 0) return given.length ? given : stored;
   const wanted = new Set(given.map(folded));
   const both = stored.filter((each) => wanted.has(folded(each)));
-  if (both.length === 0) throw conflict(twin, `audience.${kind}`);
+  if (both.length === 0) throw otherVersion(twin, `audience.${kind}`);
   return both;
 }
 
-function conflict({ _id }: Access, field: string): Fault {
+function otherVersion({ _id }: Access, field: string): Fault {
   const message =
     `The source has this file with another \`${field}\`, and one does not include the other. Delete the stored ` +
     "document first, or upload the file to another source.";
-  return new Fault("conflict", message, { existing_resource_id: _id, field });
+  return conflict(message, { existing_resource_id: _id, field });
 }

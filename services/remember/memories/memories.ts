@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Caller, RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, isOrgAdmin, mayRead } from "../../../lib/access/visibility.ts";
 import { pagesBySize } from "../../../lib/broker/between-nodes.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, forbidden, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -80,10 +80,7 @@ export class Memories {
   async findManaged(ctx: RequestContext, id: string): Promise<MemoryDoc> {
     const { doc, access } = await this.findReadable(ctx, id);
     if (mayManage(ctx.meta.caller, access, doc)) return doc;
-    throw new Fault(
-      "forbidden",
-      "Only its owner and org admins can change or forget a memory. Ask one of them.",
-    );
+    throw forbidden("Only its owner and org admins can change or forget a memory. Ask one of them.");
   }
 
   /**
@@ -182,7 +179,7 @@ export function makeChange(what: MemoryChange, at: Date, $set: Partial<MemoryDoc
 
 /** The fault for operations that require an active memory. */
 export function notActive({ _id, status }: MemoryDoc): Fault {
-  return new Fault("conflict", `The memory ${_id} is ${status}; only active memories can be changed.`, {
+  return conflict(`The memory ${_id} is ${status}; only active memories can be changed.`, {
     existing_resource_id: _id,
     status,
   });

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { coveredBy, type Scoped } from "../../../lib/access/visibility.ts";
-import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { Fault, forbidden, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { recordSuperseding } from "./announce.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Calls, type Found, type Memories, makeChange, mayManage, notActive } from "./memories.ts";
@@ -145,7 +145,7 @@ function noteSuperseding({ log }: Memories, ctx: Pick<ServiceBroker, "call">, do
  */
 export async function requireReplaceable(ctx: RequestContext, { doc, access }: Found, successor: Scoped) {
   if (!mayManage(ctx.meta.caller, access, doc)) {
-    throw new Fault("forbidden", "Only its owner and org admins can supersede a memory. Ask one of them.");
+    throw forbidden("Only its owner and org admins can supersede a memory. Ask one of them.");
   }
   if (!(await isReadByAllReaders(ctx, doc, successor))) throw lessVisible(doc, successor);
 }

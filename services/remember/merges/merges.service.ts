@@ -1,7 +1,7 @@
 import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -159,7 +159,7 @@ async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<MergeDoc>
   const collapsed = await collapse(merges, ctx, settled);
   if (collapsed) return collapsed;
   await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
-  throw new Fault("conflict", "These memories are being changed concurrently. Retry.", {
+  throw conflict("These memories are being changed concurrently. Retry.", {
     existing_resource_id: id,
   });
 }
@@ -268,7 +268,7 @@ function newCollapse(merges: Merges): (broker: ServiceBroker) => Promise<boolean
 }
 
 function settledAlready({ _id, status }: MergeDoc): Fault {
-  return new Fault("conflict", `The merge proposal is already ${status}. Only open ones can be decided.`, {
+  return conflict(`The merge proposal is already ${status}. Only open ones can be decided.`, {
     existing_resource_id: _id,
     status,
   });

@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { conflict, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
@@ -44,13 +44,9 @@ async function takeOver(
   const taken = await proposals.update(tenant_id, own, { $set: proposer });
   if (taken) return taken;
   const holder = await proposals.findOne(tenant_id, { open_pair });
-  throw new Fault(
-    "conflict",
-    "An open proposal to merge these memories already exists. Resolve or reject it first.",
-    {
-      existing_resource_id: holder?._id ?? null,
-    },
-  );
+  throw conflict("An open proposal to merge these memories already exists. Resolve or reject it first.", {
+    existing_resource_id: holder?._id ?? null,
+  });
 }
 
 export interface Duplicate {
@@ -140,12 +136,8 @@ export function requireActive(
 ): void {
   if (!isStanding(memory, now)) throw notFound("memory", memory.id);
   if (memory.status === "active") return;
-  throw new Fault(
-    "conflict",
-    `The memory ${memory.id} is ${memory.status}; only active memories can be merged.`,
-    {
-      existing_resource_id: memory.id,
-      status: memory.status,
-    },
-  );
+  throw conflict(`The memory ${memory.id} is ${memory.status}; only active memories can be merged.`, {
+    existing_resource_id: memory.id,
+    status: memory.status,
+  });
 }

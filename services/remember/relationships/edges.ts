@@ -1,6 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { conflict, forbidden, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { metadataText } from "../../../lib/contract/metadata.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -44,8 +44,7 @@ export async function createEdge(edges: Edges, now: number, ctx: CallOf<typeof c
   } catch (err) {
     if (!isDuplicateKey(err)) throw err;
     const holder = await edges.findOne(tenant_id, { edge });
-    throw new Fault(
-      "conflict",
+    throw conflict(
       `A relationship ${relationship_type} between these memories already exists. Delete it to replace it.`,
       {
         existing_resource_id: holder?._id ?? null,
@@ -74,15 +73,11 @@ export async function deleteEdge(
   const { caller } = ctx.meta;
   const { edge, source } = await findEdge(edges, now, ctx);
   if (edge.created_by === null)
-    throw new Fault(
-      "forbidden",
+    throw forbidden(
       `Relationships of the type ${edge.relationship_type} are recorded by the service and cannot be deleted.`,
     );
   if (edge.created_by !== callerId(caller) && !isOwn(ctx, source) && !isOrgAdmin(caller))
-    throw new Fault(
-      "forbidden",
-      "Only its creator, the owner of its source and org admins can delete a relationship.",
-    );
+    throw forbidden("Only its creator, the owner of its source and org admins can delete a relationship.");
   const removed = await edges.delete(caller.tenant_id, { _id: edge._id });
   if (!removed) throw notFound("relationship", edge._id);
 }

@@ -1,7 +1,7 @@
 import type { Config } from "../../../config.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
-import { Fault, isFault, notFound, requireFound } from "../../../lib/contract/faults.ts";
+import { forbidden, isFault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
@@ -208,7 +208,7 @@ export async function requireOwnAgent(ctx: Call, agent_id: string, { itself }: {
   const own =
     caller.kind === "agent" ? itself && caller.agent_id === agent_id : caller.user_id === agent.owner_user_id;
   if (own || isAdmin(caller)) return agent;
-  throw new Fault("forbidden", "Only the agent's owner and admins can do this. Ask one of them.");
+  throw forbidden("Only the agent's owner and admins can do this. Ask one of them.");
 }
 
 function newestFirst(a: DeliveryDoc, b: DeliveryDoc): number {

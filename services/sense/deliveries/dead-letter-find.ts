@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { type Caller, isAdmin } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import type { Place } from "../../../lib/contract/cursor.ts";
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { forbidden, invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { Where } from "../../../storage/query.ts";
@@ -42,7 +42,7 @@ export const SHORT = {
 export function visibleAgent(caller: Caller): string | null {
   if (isAdmin(caller)) return null;
   if (caller.kind === "agent") return caller.agent_id;
-  throw new Fault("forbidden", "Only its agent and admins can read a dead letter. Ask one of them.");
+  throw forbidden("Only its agent and admins can read a dead letter. Ask one of them.");
 }
 
 interface Wanted {

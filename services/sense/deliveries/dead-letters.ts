@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
-import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { conflict, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
@@ -61,8 +61,7 @@ export class DeadLetters {
       ...{ limit: 2, bounded: "two rows" },
     });
     if (!row) throw notFound("dead_letter", id);
-    if (other)
-      throw new Fault("conflict", `The event ${id} has several dead letters. Give the id of one of them.`);
+    if (other) throw conflict(`The event ${id} has several dead letters. Give the id of one of them.`);
     return row;
   }
 

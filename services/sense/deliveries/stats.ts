@@ -1,6 +1,6 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { forbidden } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -50,10 +50,7 @@ export class Statistics {
     const { caller } = ctx.meta;
     if (isAdmin(caller)) return this.#ofTenant(ctx);
     if (caller.kind === "agent") return this.ofAgent(caller.tenant_id, caller.agent_id);
-    throw new Fault(
-      "forbidden",
-      "Only the agent itself and admins can read its statistics. Ask one of them.",
-    );
+    throw forbidden("Only the agent itself and admins can read its statistics. Ask one of them.");
   }
 
   async #ofTenant(ctx: Call<Page>) {

@@ -1,6 +1,6 @@
 import { type Caller, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { forbidden, notFound } from "../../../lib/contract/faults.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
 import { DAY_MS } from "../../../lib/time.ts";
@@ -151,7 +151,7 @@ export class EventTypes {
 /** The gateway has checked the scope. @throws Fault forbidden for people who are no admins */
 function requireMayRead(caller: Caller): void {
   if (caller.kind === "agent" || isAdmin(caller)) return;
-  throw new Fault("forbidden", "Only admins can read the types of all events. Ask one of them.");
+  throw forbidden("Only admins can read the types of all events. Ask one of them.");
 }
 
 /** Returns an update of the times of those sources that the row has, or has room for. */

@@ -2,7 +2,7 @@ import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import { audienceIn } from "../../../lib/cloudevents/audience.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { conflict, notFound } from "../../../lib/contract/faults.ts";
 import type { EventHeader } from "../deliveries/dead-letter-find.ts";
 import type { Loaded } from "../deliveries/deps.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
@@ -66,7 +66,7 @@ export class Events {
     );
     if (!retried && !(await events.findOne(tenant_id, { _id: event_id }))) throw notFound("event", event_id);
     if (!retried)
-      throw new Fault("conflict", "The event is not parked: only parked events can be retried.", {
+      throw conflict("The event is not parked: only parked events can be retried.", {
         existing_resource_id: event_id,
       });
     return { event_id, status: "accepted" };

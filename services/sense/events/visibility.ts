@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, hasScope, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { lacksScope } from "../../../lib/contract/faults.ts";
 import type { EventDoc } from "./events.model.ts";
 
 /** Which events a caller may see; without conditions all of the tenant's. */
@@ -18,13 +18,7 @@ export function visibilityFor(broker: ServiceBroker, caller: Caller): Visibility
   const receives = caller.kind === "agent" && hasScope(caller, "receive");
   const sends = hasScope(caller, "send");
   if (!receives && !sends) {
-    throw new Fault(
-      "insufficient_scope",
-      "This operation needs the scope send or receive: use a key that has one.",
-      {
-        required_scope: "send",
-      },
-    );
+    throw lacksScope("send", "This operation needs the scope send or receive: use a key that has one.");
   }
   if (!receives) return { publisher_id: me };
   return {

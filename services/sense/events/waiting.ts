@@ -1,7 +1,7 @@
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { conflict, notFound } from "../../../lib/contract/faults.ts";
 import { Due } from "../../../mixins/due.ts";
 import type { More } from "../../../mixins/loop.ts";
 import type { EventDeps } from "./deps.ts";
@@ -58,7 +58,7 @@ export class WaitingEvents {
     const row = await events.findOne(tenant_id, own, { projection: { _id: 1 } });
     if (!row) throw notFound("event", event_id);
     const message = "The event is not waiting: only one that waits for its notbefore can be cancelled.";
-    throw new Fault("conflict", message, { existing_resource_id: event_id });
+    throw conflict(message, { existing_resource_id: event_id });
   }
 }
 

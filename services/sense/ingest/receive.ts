@@ -3,7 +3,7 @@ import type { Config } from "../../../config.ts";
 import type { SharedWindows } from "../../../connectors/redis.ts";
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault, isFault, rateLimited } from "../../../lib/contract/faults.ts";
+import { Fault, isFault, rateLimited, unauthenticated } from "../../../lib/contract/faults.ts";
 import { type DeliveryHeaders, isSecret, type SignedRequest } from "../../../lib/webhooks/schemes.ts";
 import type { Sender } from "../../../lib/webhooks/sender.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -290,8 +290,7 @@ function acknowledge(ctx: Call, sender: Sender | undefined, result: Entered | En
 }
 
 function unsigned(): Fault {
-  return new Fault(
-    "authentication_failed",
+  return unauthenticated(
     "The signature does not match any webhook at this address. Check the signing secret and the headers of the signature.",
   );
 }

@@ -1,6 +1,6 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { conflict, forbidden, requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -40,8 +40,7 @@ const CHANGEABLE = [
 /** Refuses an agent that would subscribe another, also with the scope `admin`: it decides what reaches that agent. */
 function requireOwnOrPerson({ meta: { caller }, params: { agent_id } }: Call<{ agent_id: string }>): void {
   if (caller.kind !== "agent" || caller.agent_id === agent_id) return;
-  throw new Fault(
-    "forbidden",
+  throw forbidden(
     "An agent creates interests only for itself. Ask a person who is an admin, or add the agent to a channel.",
   );
 }
@@ -116,7 +115,7 @@ export class Interests {
         .catch(this.#onConflict({ tenant_id, conflict_key })),
     );
     if (!row)
-      throw new Fault("conflict", "The interest was changed concurrently. Read it again, then retry.", {
+      throw conflict("The interest was changed concurrently. Read it again, then retry.", {
         existing_resource_id: id,
       });
     return this.#present(row, warnings);
@@ -209,5 +208,5 @@ async function authorizeAgent(ctx: Call<{ agent_id: string }>): Promise<void> {
   await requireAgent(ctx, agent_id);
   const own = caller.kind === "agent" && caller.agent_id === agent_id;
   if (!own && !isAdmin(caller))
-    throw new Fault("forbidden", "Only the agent itself and admins can read its interests. Ask one of them.");
+    throw forbidden("Only the agent itself and admins can read its interests. Ask one of them.");
 }

@@ -1,6 +1,6 @@
 import { type Call, callerId, type RequestContext, type UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import { Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, forbidden, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
@@ -107,10 +107,7 @@ export class Approvals implements Settling {
     const doc = await this.require(ctx, ctx.params.id);
     const { caller } = ctx.meta;
     if (doc.asker_id !== callerId(caller) && !isOrgAdmin(caller))
-      throw new Fault(
-        "forbidden",
-        "Only the asker and org admins can cancel an approval. Answer it instead.",
-      );
+      throw forbidden("Only the asker and org admins can cancel an approval. Answer it instead.");
     const canceled = await this.settle(doc, "canceled");
     if (canceled) return present(canceled);
     const there = await this.require(ctx, doc._id);
@@ -148,7 +145,7 @@ export class Approvals implements Settling {
     const doc = await this.require(ctx, ctx.params.id);
     if (doc.status === "open") {
       const message = "The approval is open: there is a receipt once it is answered, expired or canceled.";
-      throw new Fault("conflict", message, { existing_resource_id: doc._id, status: doc.status });
+      throw conflict(message, { existing_resource_id: doc._id, status: doc.status });
     }
     return present(doc);
   }
@@ -245,7 +242,7 @@ export function settledAlready(doc: ApprovalDoc): Fault {
   const by = who ? ` by ${who}` : "";
   // The deadline has passed, and its outcome is written soon.
   const said = status === "open" ? "past its deadline" : `${how}${by}`;
-  return new Fault("conflict", `The approval is ${said}. The first answer counts.`, {
+  return conflict(`The approval is ${said}. The first answer counts.`, {
     ...{ existing_resource_id: _id, status, choice, answered_by_user_id, settled_at },
   });
 }

@@ -1,6 +1,6 @@
 import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import type { BlobReference } from "../../../lib/contract/contract.ts";
-import { Fault, requireFound } from "../../../lib/contract/faults.ts";
+import { conflict, Fault, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
@@ -47,7 +47,7 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
         const made = await rows.insertOnce(row).catch(nullIfTaken);
         if (made) return presentWhole(made);
         const kept = await rows.findOne(tenant_id, { content_hash: content.hash });
-        if (!kept) throw new Fault("conflict", "The same text was deleted concurrently. Retry.");
+        if (!kept) throw conflict("The same text was deleted concurrently. Retry.");
         meta.$statusCode = 200;
         return presentWhole(kept);
       }),
@@ -142,7 +142,7 @@ async function findReferrers(
 function referredTo(_id: string, referrers: readonly Referrer[]): Fault {
   const named = referrers.map(({ resource_type, resource_id }) => `${resource_type} ${resource_id}`);
   const message = `The exemplar is in use by ${named.join(", ")}. It can be deleted only while nothing refers to it.`;
-  return new Fault("conflict", message, { existing_resource_id: _id, referrers });
+  return conflict(message, { existing_resource_id: _id, referrers });
 }
 
 const present = (doc: ExemplarDoc, extracted_text: string | null) =>

@@ -1,6 +1,6 @@
 import type { AgentCaller, RequestContext } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
-import { Fault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { Due } from "../../../mixins/due.ts";
@@ -270,12 +270,8 @@ async function contentOf(ctx: Asked): Promise<Content> {
 
 function notThatVersion(known: HandoffDoc | null, wanted: number): Fault {
   const there = known ? `the current version is ${known.version_num}` : "no handoff has this name";
-  return new Fault(
-    "conflict",
-    `if_version is ${wanted}, but ${there}. Resume the handoff, then save it again.`,
-    {
-      existing_resource_id: known?._id ?? null,
-      version_num: known?.version_num ?? 0,
-    },
-  );
+  return conflict(`if_version is ${wanted}, but ${there}. Resume the handoff, then save it again.`, {
+    existing_resource_id: known?._id ?? null,
+    version_num: known?.version_num ?? 0,
+  });
 }

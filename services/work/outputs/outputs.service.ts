@@ -3,7 +3,7 @@ import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import type { Order } from "../../../lib/contract/cursor.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { forbidden, notFound } from "../../../lib/contract/faults.ts";
 import { canonicalTags, tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
@@ -103,7 +103,7 @@ async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.update
   const doc = await findReadable(outputs, ctx, output_id);
   const isRetagged = tags !== undefined && canonicalTags(tags).join() !== doc.tags.join();
   if (isRetagged && caller.kind === "agent")
-    throw new Fault("forbidden", "Only people can set tags of outputs. Omit tags.");
+    throw forbidden("Only people can set tags of outputs. Omit tags.");
   const given = {
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(isRetagged && { tags: canonicalTags(tags) }),
@@ -117,7 +117,7 @@ async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.update
 async function deleteOutput(outputs: Outputs, ctx: Call<{ output_id: string }>): Promise<void> {
   const doc = await findReadable(outputs, ctx, ctx.params.output_id);
   if (!isAdmin(ctx.meta.caller) && !(await ownerAccess(ctx)).agent_ids.includes(doc.agent_id))
-    throw new Fault("forbidden", "Only its owner and admins can delete an output. Ask one of them.");
+    throw forbidden("Only its owner and admins can delete an output. Ask one of them.");
   await change(outputs, doc, { deleted_at: new Date(outputs.now()) });
 }
 

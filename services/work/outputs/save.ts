@@ -1,7 +1,7 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { conflict, Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { titleKey } from "../../../lib/text/code-points.ts";
 import { account } from "../../../middlewares/audit.ts";
@@ -66,7 +66,7 @@ async function insert({ rows }: Outputs, row: OutputDoc): Promise<OutputDoc> {
     const made = await rows.insertOnce({ ...row, slug }).catch(nullIfTaken);
     if (made) return made;
   }
-  throw new Fault("conflict", "Too many outputs have this title. Choose another.");
+  throw conflict("Too many outputs have this title. Choose another.");
 }
 
 async function saveVersion(outputs: Outputs, ctx: Saving, named: string): Promise<OutputDoc> {

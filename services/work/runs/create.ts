@@ -1,6 +1,6 @@
 import { type Call, callerId, hasScope } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { invalidValue, lacksScope, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
 import { checkSteps, pointedIds, stepAt } from "../templates/steps.ts";
@@ -31,10 +31,9 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const waits = steps.some(({ wait_for }) => wait_for);
   // The run's history says which event has come.
   if (waits && !hasScope(ctx.meta.caller, "receive"))
-    throw new Fault(
-      "insufficient_scope",
+    throw lacksScope(
+      "receive",
       "A run whose steps wait for events needs the scope receive: use a key that has it.",
-      { required_scope: "receive" },
     );
   checkWaits({ _id, goal, project_id, values }, steps);
   const begun = begin(_id, steps, { actor: toActor(ctx.meta.caller), at });

@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { conflict, forbidden, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -151,8 +151,7 @@ export function accept(run: RunState, given: Accept): Change {
  */
 function requireOther({ id, step_key, offered_by }: Offer, { actor }: Accept): void {
   if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;
-  throw new Fault(
-    "forbidden",
+  throw forbidden(
     "You made this offer, so you cannot accept it. Another person or an agent must accept it; decline it to withdraw it.",
     { step_key, offer_id: id },
   );
@@ -178,7 +177,7 @@ function openOffer({ offers }: RunState, offer_id: string): Offer {
   const found = offers.find(({ id }) => id === offer_id);
   if (!found) throw notFound("handoff_offer", offer_id);
   if (found.status === "open") return found;
-  throw new Fault("conflict", `The offer is already ${found.status}. Only open offers can be decided.`, {
+  throw conflict(`The offer is already ${found.status}. Only open offers can be decided.`, {
     existing_resource_id: offer_id,
   });
 }
@@ -205,9 +204,7 @@ function successorFor({ run, progress }: Draft, step_key: string, person: string
   const own = those.find(([, { assigned_user_id: to }]) => to !== null && to === person);
   const free = own ?? those.find(([, { assigned_user_id: to }]) => to === null);
   if (free) return free[0];
-  throw new Fault(
-    "forbidden",
-    "All next steps are assigned to other people. One of them must accept the offer.",
-    { step_key },
-  );
+  throw forbidden("All next steps are assigned to other people. One of them must accept the offer.", {
+    step_key,
+  });
 }

@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { conflict } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -50,7 +50,7 @@ export async function getRetrospective(store: RunStore, ctx: Asked) {
   const { run, facts } = await load(store, ctx);
   if (run.status === "closed") return { items: buildRetrospective(run, facts) };
   const message = "The retrospective is available only after the run is closed. Close it first.";
-  throw new Fault("conflict", message, { existing_resource_id: run._id });
+  throw conflict(message, { existing_resource_id: run._id });
 }
 
 export async function getHistory(store: RunStore, { params, meta }: CallOf<typeof getRunHistory>) {

@@ -1,4 +1,4 @@
-import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
+import { conflict, Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { waitId } from "../../sense/interests/waits.ts";
 import type { Actor, Doer, Fact, Offer, Run, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import { MOST_CHANGES, MOST_NOTES, type Outcome, type RunStatus, type StepEvent } from "./shapes.contract.ts";
@@ -216,7 +216,7 @@ export function assertChangeable(version: number): void {
 
 export function assertOpen({ _id, status }: RunState): void {
   if (status === "closed")
-    throw new Fault("conflict", "The run is closed and cannot be changed. Continue in a new run.", {
+    throw conflict("The run is closed and cannot be changed. Continue in a new run.", {
       existing_resource_id: _id,
     });
 }

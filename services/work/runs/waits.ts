@@ -1,4 +1,4 @@
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { conflict, invalidValue } from "../../../lib/contract/faults.ts";
 import { checkFilter } from "../../../lib/contract/subscription.ts";
 import { bindName } from "../../../lib/filter/bind.ts";
 import { FilterError } from "../../../lib/filter/filter.ts";
@@ -67,8 +67,7 @@ function filterOfWait(run: Seen, step_key: string, filter: string): string {
     return boundFilter(run, filter);
   } catch (err) {
     if (!(err instanceof FilterError)) throw err;
-    throw new Fault(
-      "conflict",
+    throw conflict(
       `The step "${step_key}" is next, and waits for an event; in its filter ${err.message}. An earlier version created ` +
         "this run without it. Skip that step, then repeat this request; or create the run again.",
       { step_key },

@@ -4,7 +4,15 @@ import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import { type Caller, hasScope } from "../../../../lib/access/caller.ts";
 import { isCsrfToken, sessionToken } from "../../../../lib/access/session-cookie.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { Fault, type FaultCode, isFault, unavailable } from "../../../../lib/contract/faults.ts";
+import {
+  Fault,
+  type FaultCode,
+  forbidden,
+  isFault,
+  lacksScope,
+  unauthenticated,
+  unavailable,
+} from "../../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
 import { Loop } from "../../../../mixins/loop.ts";
 import type { Verified } from "../../../identity/auth/auth.ts";
@@ -35,19 +43,12 @@ export function requireAccess(op: Operation, caller: Caller): void {
     throw new Fault(code, WRONG_KIND[access.by] as string, details);
   }
   if (op.outlives && caller.kind === "agent" && caller.approved_by !== undefined)
-    throw new Fault(
-      "forbidden",
+    throw forbidden(
       "A connection that a person has approved cannot create credentials, which would outlive the approval: sign in as a " +
         "person, or use an API key.",
     );
   if (access.scope && !hasScope(caller, access.scope) && !op.scopeRefusal) {
-    throw new Fault(
-      "insufficient_scope",
-      `This operation needs the scope ${access.scope}: use a key that has it.`,
-      {
-        required_scope: access.scope,
-      },
-    );
+    throw lacksScope(access.scope, `This operation needs the scope ${access.scope}: use a key that has it.`);
   }
 }
 
@@ -85,16 +86,12 @@ export function requireOwnPage(req: IncomingMessage, caller: Caller, secrets: Se
   if (req.headers.authorization !== undefined) return;
   const site = req.headers["sec-fetch-site"];
   if (site !== undefined && !OWN_SITES.has(site as string))
-    throw new Fault(
-      "forbidden",
+    throw forbidden(
       "A session cookie is accepted only from the console's own pages. Elsewhere, send a bearer token.",
     );
   if (HARMLESS.has(req.method as string)) return;
   if (isCsrfToken(secrets, caller.token_id, String(req.headers["x-csrf-token"] ?? ""))) return;
-  throw new Fault(
-    "forbidden",
-    "The header X-CSRF-Token is missing or wrong: send the value from GET /v1/auth/session.",
-  );
+  throw forbidden("The header X-CSRF-Token is missing or wrong: send the value from GET /v1/auth/session.");
 }
 
 const CHECK_MS = 2000;
@@ -312,7 +309,7 @@ function credentialOf(authorization: string): Credential {
 const OVER = "The token or API key was revoked or has expired, or its owner is not active.";
 
 function refused(message: string): Fault {
-  return new Fault("authentication_failed", message);
+  return unauthenticated(message);
 }
 
 function cannotVerify(): Fault {
@@ -372,7 +369,7 @@ class Verifications {
       for (const [i, { resolve, reject }] of batch.entries()) {
         const { caller, fault } = verified[i] as Verified;
         if (caller) resolve(caller);
-        else reject(new Fault("authentication_failed", fault.message, fault.data));
+        else reject(unauthenticated(fault.message, fault.data));
       }
     } catch (err) {
       // All nodes with the service are of an earlier version.

@@ -1,7 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { API_KEY_PATTERN } from "../../../../lib/access/api-key.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { FAULTS, Fault, type FaultCode, mismatch } from "../../../../lib/contract/faults.ts";
+import {
+  FAULTS,
+  type Fault,
+  type FaultCode,
+  mismatch,
+  unauthenticated,
+} from "../../../../lib/contract/faults.ts";
 import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
 import { maxBodyOf, mediaType, readRaw, unsupported } from "../body/body.ts";
 import type { Answer, HttpExchange } from "../http-exchange.ts";
@@ -52,7 +58,7 @@ export async function readTokenRequest({ op, req }: HttpExchange): Promise<Recor
   if (api_key && IS_KEY.test(api_key))
     return { api_key, ...(scope && { scope }), ...(resource && { resource }) };
   const message = "client_secret: expected an API key (ak_live_...), in the form or by HTTP Basic.";
-  throw new Fault("authentication_failed", message);
+  throw unauthenticated(message);
 }
 
 /**

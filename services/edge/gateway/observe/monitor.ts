@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../../../../config.ts";
-import { Fault } from "../../../../lib/contract/faults.ts";
+import { Fault, unauthenticated } from "../../../../lib/contract/faults.ts";
 import { newId } from "../../../../lib/ids.ts";
 import { exposition } from "../../../../observability/metrics.ts";
 import { EXPOSITION_TYPE, getMetrics } from "../../../platform/system/system.contract.ts";
@@ -32,7 +32,7 @@ export function requireBearer(
   const given = digest(req.headers.authorization ?? "");
   const isIt = (each: string) => timingSafeEqual(given, digest(`Bearer ${each}`));
   if ([token, ...config[`${name}_FALLBACKS`]].some(isIt)) return;
-  throw new Fault("authentication_failed", `This operation needs ${name}: send it as Bearer token.`);
+  throw unauthenticated(`This operation needs ${name}: send it as Bearer token.`);
 }
 
 /**

@@ -1,5 +1,11 @@
 import type { Call } from "../../../../lib/access/caller.ts";
-import { Fault, type FaultCode, notFound } from "../../../../lib/contract/faults.ts";
+import {
+  Fault,
+  type FaultCode,
+  forbidden,
+  notFound,
+  unauthenticated,
+} from "../../../../lib/contract/faults.ts";
 import type { CallOf, Runtime } from "../../../runtime.ts";
 import { originOf } from "../../tenants/origin.ts";
 import type { TenantState } from "../../tenants/tenants.contract.ts";
@@ -126,7 +132,7 @@ export class OidcSignIn {
       { slug },
       "OIDC_TENANT is not an active tenant: nobody can sign in by the provider",
     );
-    throw new Fault("forbidden", `People of ${this.name} cannot sign in here right now. Ask the operator.`);
+    throw forbidden(`People of ${this.name} cannot sign in here right now. Ask the operator.`);
   }
 
   async #ask<T>(ctx: Call, provider: OidcProvider, question: () => Promise<T>): Promise<T> {
@@ -164,5 +170,5 @@ export class OidcSignIn {
 function refusedAnswer(): Fault {
   const message =
     "This sign-in was not begun in this browser and at this address, or took more than 10 minutes. Start again.";
-  return new Fault("authentication_failed", message, { reason: "no_attempt" });
+  return unauthenticated(message, { reason: "no_attempt" });
 }

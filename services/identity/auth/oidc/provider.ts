@@ -1,7 +1,7 @@
 import * as client from "openid-client";
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from "openid-client";
 import type { Config } from "../../../../config.ts";
-import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
+import { type Fault, isFault, unauthenticated, unavailable } from "../../../../lib/contract/faults.ts";
 import { type Attempt, type Claims, combine } from "./claims.ts";
 
 /** Longest wait for an answer of the provider. */
@@ -152,7 +152,7 @@ function refusedExchange(reason: string, provider: string): ProviderFailure {
 }
 
 function refused(message: string, reason: string): Fault {
-  return new Fault("authentication_failed", message, { reason });
+  return unauthenticated(message, { reason });
 }
 
 function named(code: unknown): string {
