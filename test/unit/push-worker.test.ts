@@ -67,7 +67,7 @@ function newWorker(breaker: OpenBreaker | null = null, agent_id = "ag_a"): PushW
     saveBreaker: async () => {},
   };
   return new PushWorker(
-    { tenant_id: "tn_a", agent_id, endpoint: endpoint.url, format: "structured" } as const,
+    { tenant_id: "tn_a", agent_id, endpoint: endpoint.url, format: "structured", is_limited: false } as const,
     breaker,
     deps,
   );

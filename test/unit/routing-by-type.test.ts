@@ -50,7 +50,9 @@ describe("what decides besides the type is asked of each event", () => {
   });
 
   test("an order key", async () => {
-    table.subscribe(interest("b"), { enrichment_depth: "none", ordering_key: "data.order" });
+    table.subscribe(interest("b"), {
+      ...{ enrichment_depth: "none", retry_delays_seconds: null, ordering_key: "data.order" },
+    });
     const orderingOf = async (given: CloudEvent) => {
       const receivers = table.ofType(TYPE) ?? (await table.match(given)).receivers;
       return receivers.find(({ agent_id }) => agent_id === "ag_b")?.ordering;

@@ -117,7 +117,7 @@ function metadataAfter({ metadata, subject }: Given, doc: MemoryDoc): Given["met
 }
 
 /** Returns the subjects after an update of metadata: replaces those of the old metadata, keeps those of its sources. */
-function subjectsOf({ metadata, subjects, source_subjects = [] }: MemoryDoc, given: Given["metadata"]) {
+function subjectsOf({ metadata, subjects, source_subjects }: MemoryDoc, given: Given["metadata"]) {
   const old = subjectsIn(JSON.parse(metadata));
   const kept = subjects.filter((each) => !old.includes(each));
   return [...new Set([...subjectsIn(given), ...source_subjects, ...kept])];

@@ -35,14 +35,11 @@ import { compileWebhookMapping, findPreset, MOST_WEBHOOKS, schemesOf, webhookPat
 /** A tenant without webhooks: an unknown slug costs the same look-ups as a known one. */
 const NOBODY = "tn_";
 
-interface Delivery {
+interface Delivery extends Arrived {
   tenant_slug: string;
   source?: string;
   /** The body in base64. */
   raw: string;
-  headers: DeliveryHeaders;
-  /** Path and query. */
-  target?: string;
 }
 
 /** An unmapped payload as its dead letter stores it. */
@@ -264,7 +261,7 @@ export class Receiver {
 
 interface Arrived {
   headers: DeliveryHeaders;
-  /** Path and query as received; absent from gateways of earlier versions. */
+  /** Path and query as received; the gateway always gives them. */
   target?: string;
 }
 

@@ -22,6 +22,9 @@ export type InterestSettings = Pick<
   "enrichment_depth" | "retry_delays_seconds" | "ordering_key"
 >;
 
+/** The settings of most interests. */
+const USUAL: InterestSettings = { enrichment_depth: "none", retry_delays_seconds: null, ordering_key: null };
+
 interface Matched {
   receivers: Receiver[];
   waits: Subscription[];
@@ -153,7 +156,7 @@ export class RoutingTable {
   }
 
   /** Adds a subscription, replacing one with the same id. @param settings of an interest */
-  subscribe(subscription: Subscription, settings?: InterestSettings): void {
+  subscribe(subscription: Subscription, settings = USUAL): void {
     this.#changed();
     const { unmatched = false, ...kept } = subscription;
     const { agent_id, id } = kept;
@@ -161,7 +164,7 @@ export class RoutingTable {
     this.#index.add(agent_id ? { ...kept, agent_id: this.#agent(agent_id) } : kept);
     if (unmatched) this.#unmatched.add(id);
     else this.#unmatched.delete(id);
-    const { enrichment_depth = "none", retry_delays_seconds, ordering_key } = settings ?? {};
+    const { enrichment_depth, retry_delays_seconds, ordering_key } = settings;
     if (enrichment_depth === "none" && !retry_delays_seconds && !ordering_key) this.#settings.delete(id);
     else this.#settings.set(id, { enrichment_depth, retry_delays_seconds, ordering_key });
   }

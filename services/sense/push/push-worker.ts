@@ -23,8 +23,8 @@ export interface Target {
   agent_id: string;
   endpoint: string;
   format: PushFormat;
-  /** Whether the agent has limits of its deliveries; absent in answers of older nodes. */
-  is_limited?: boolean;
+  /** Whether the agent has limits of its deliveries. */
+  is_limited: boolean;
 }
 
 export interface WorkerDeps {

@@ -10,8 +10,7 @@ const schema = tenantSchema({
   byte_size: t.number(),
   /** SHA-256: the key of the text among the blobs. */
   content_hash: t.string(),
-  /** Absent in rows of older versions. */
-  created_by: t.optional(t.string()),
+  created_by: t.string(),
   /** Set during deletion: new references are refused. */
   deleting_at: t.nullable(t.date()),
   created_at: t.date(),
