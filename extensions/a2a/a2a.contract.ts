@@ -1,26 +1,23 @@
 import { Type } from "typebox";
-import { oneOf, operation } from "../../lib/contract/contract.ts";
+import { component, oneOf, operation } from "../../lib/contract/contract.ts";
 import { AnyText, Timestamp } from "../../lib/contract/schema.ts";
 
 /** The media type of an AI Catalog, and of an entry that continues one. */
 export const CATALOG_TYPE = "application/ai-catalog+json";
 
-const Entry = Type.Object(
-  {
-    identifier: Type.String({
-      description: "Id of the agent, or of the entry that continues the catalogue.",
-      examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"],
-    }),
-    type: oneOf(["application/a2a-agent-card+json", CATALOG_TYPE], {
-      description: "An agent card, or the rest of the catalogue.",
-    }),
-    url: Type.String({ format: "uri", description: "Address of the card, or of the rest." }),
-    displayName: Type.String({ examples: ["Researcher"] }),
-    description: Type.Optional(Type.String({ description: "What the agent is for, if that is known." })),
-    updatedAt: Type.Optional(Timestamp),
-  },
-  { title: "CatalogEntry" },
-);
+const Entry = component("CatalogEntry", {
+  identifier: Type.String({
+    description: "Id of the agent, or of the entry that continues the catalogue.",
+    examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"],
+  }),
+  type: oneOf(["application/a2a-agent-card+json", CATALOG_TYPE], {
+    description: "An agent card, or the rest of the catalogue.",
+  }),
+  url: Type.String({ format: "uri", description: "Address of the card, or of the rest." }),
+  displayName: Type.String({ examples: ["Researcher"] }),
+  description: Type.Optional(Type.String({ description: "What the agent is for, if that is known." })),
+  updatedAt: Type.Optional(Timestamp),
+});
 
 export const getAgentCatalog = operation({
   action: "a2a.catalog",
@@ -34,17 +31,14 @@ export const getAgentCatalog = operation({
   query: {
     after: Type.Optional(AnyText(5000, "As in the address of the entry that continues a catalogue.")),
   },
-  answer: Type.Object(
-    {
-      specVersion: Type.Literal("0.9"),
-      host: Type.Object({
-        displayName: Type.String({ examples: ["Sensorium"] }),
-        documentationUrl: Type.String({ format: "uri" }),
-      }),
-      entries: Type.Array(Entry),
-    },
-    { title: "AgentCatalog" },
-  ),
+  answer: component("AgentCatalog", {
+    specVersion: Type.Literal("0.9"),
+    host: Type.Object({
+      displayName: Type.String({ examples: ["Sensorium"] }),
+      documentationUrl: Type.String({ format: "uri" }),
+    }),
+    entries: Type.Array(Entry),
+  }),
   produces: [CATALOG_TYPE],
 });
 

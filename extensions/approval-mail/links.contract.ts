@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { operation } from "../../lib/contract/contract.ts";
+import { component, operation } from "../../lib/contract/contract.ts";
 import { SECRET } from "../../lib/contract/schema.ts";
 import { Approval } from "../../services/work/approvals/approvals.contract.ts";
 
@@ -22,10 +22,14 @@ export const readApprovalLink = operation({
   access: { by: "public" },
   reads: true,
   body: { token: Token },
-  answer: Type.Object(
-    { title, question, choice: choice.anyOf[0], text_allowed, evidence, deadline_at },
-    { title: "ApprovalLink" },
-  ),
+  answer: component("ApprovalLink", {
+    title,
+    question,
+    choice: choice.anyOf[0],
+    text_allowed,
+    evidence,
+    deadline_at,
+  }),
   errors: ["not_found", "rate_limited"],
 });
 

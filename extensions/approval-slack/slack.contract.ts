@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation, optional } from "../../lib/contract/contract.ts";
+import { component, nullable, operation, optional } from "../../lib/contract/contract.ts";
 import { SECRET, Timestamp } from "../../lib/contract/schema.ts";
 import { delivery } from "../../services/sense/ingest/ingest.contract.ts";
 import { Assignees } from "../../services/work/approvals/approvals.contract.ts";
@@ -12,25 +12,22 @@ const ChannelAssignees = Assignees(
     "those. Default: `admins`.",
 );
 
-const SlackChannel = Type.Object(
-  {
-    host: Type.String({ description: "Host of the incoming webhook.", examples: ["hooks.slack.com"] }),
-    request_url: Type.String({
-      format: "uri",
-      description: "The Request URL for the Interactivity settings of the Slack app.",
-      examples: ["https://sensorium.example.com/slack/acme"],
+const SlackChannel = component("SlackChannel", {
+  host: Type.String({ description: "Host of the incoming webhook.", examples: ["hooks.slack.com"] }),
+  request_url: Type.String({
+    format: "uri",
+    description: "The Request URL for the Interactivity settings of the Slack app.",
+    examples: ["https://sensorium.example.com/slack/acme"],
+  }),
+  assignees: ChannelAssignees,
+  last_error: nullable(
+    Type.String({
+      description: "Why the last message was not delivered; it is retried. Null if it was.",
+      examples: ["the endpoint responded with 404"],
     }),
-    assignees: ChannelAssignees,
-    last_error: nullable(
-      Type.String({
-        description: "Why the last message was not delivered; it is retried. Null if it was.",
-        examples: ["the endpoint responded with 404"],
-      }),
-    ),
-    updated_at: Timestamp,
-  },
-  { title: "SlackChannel" },
-);
+  ),
+  updated_at: Timestamp,
+});
 
 export const setApprovalSlack = operation({
   action: "approvals.set_slack",

@@ -1,28 +1,22 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../lib/contract/contract.ts";
 import { Id } from "../../lib/contract/schema.ts";
 
 const admin = { by: "any", scope: "admin" } as const;
 
-const Tenant = Type.Object(
-  {
-    id: Id("tn"),
-    slug: Type.String({ examples: ["demo-3f2a91c04b"] }),
-    name: Type.String({ examples: ["Northwind (demonstration)"] }),
-  },
-  { title: "DemoTenant" },
-);
+const Tenant = component("DemoTenant", {
+  id: Id("tn"),
+  slug: Type.String({ examples: ["demo-3f2a91c04b"] }),
+  name: Type.String({ examples: ["Northwind (demonstration)"] }),
+});
 
-const Made = Type.Object(
-  {
-    what: Type.String({ examples: ["7 events, one of them a dead letter"] }),
-    url: Type.String({
-      description: "Its page in the console.",
-      examples: ["https://sensorium.example.com/events"],
-    }),
-  },
-  { title: "DemoPart" },
-);
+const Made = component("DemoPart", {
+  what: Type.String({ examples: ["7 events, one of them a dead letter"] }),
+  url: Type.String({
+    description: "Its page in the console.",
+    examples: ["https://sensorium.example.com/events"],
+  }),
+});
 
 const own = Type.Boolean({ description: "The caller's organisation is itself a demonstration." });
 
@@ -44,21 +38,18 @@ export const createDemo = operation({
     "interrupted, and returns the same person, whose password is valid until it is changed.",
   access: admin,
   outlives: true,
-  answer: Type.Object(
-    {
-      tenant: Tenant,
-      url: Type.String({
-        description: "Address of the console.",
-        examples: ["https://sensorium.example.com/"],
-      }),
-      person: Type.Object(
-        { email: Type.String(), password: Type.String() },
-        { description: "Signs in to the console as its admin." },
-      ),
-      made: Type.Array(Made),
-    },
-    { title: "Demonstration" },
-  ),
+  answer: component("Demonstration", {
+    tenant: Tenant,
+    url: Type.String({
+      description: "Address of the console.",
+      examples: ["https://sensorium.example.com/"],
+    }),
+    person: Type.Object(
+      { email: Type.String(), password: Type.String() },
+      { description: "Signs in to the console as its admin." },
+    ),
+    made: Type.Array(Made),
+  }),
   errors: ["conflict"],
   secret: true,
 });

@@ -1,5 +1,12 @@
 import { Type } from "typebox";
-import { type BlobReference, byReference, nullable, oneOf, operation } from "../../lib/contract/contract.ts";
+import {
+  type BlobReference,
+  byReference,
+  component,
+  nullable,
+  oneOf,
+  operation,
+} from "../../lib/contract/contract.ts";
 import { Key, Namespace, NamespacesPage, namespacesQuery, Timestamp } from "../../lib/contract/schema.ts";
 import { SubjectOfMetadata } from "../../lib/contract/subject.ts";
 import { Metadata } from "../../services/remember/memories/memories.contract.ts";
@@ -22,25 +29,22 @@ const path = {
   key: { ...Key("Key, unique in the namespace of the agent."), "x-identifier": "state_key" },
 };
 
-export const StateEntry = Type.Object(
-  {
-    namespace: Type.String(),
-    key: Type.String(),
-    version: Type.Integer({ description: "1 for a new entry; each write adds 1." }),
-    size: Type.Integer({ description: "Length of the value in bytes." }),
-    value: nullable(
-      Type.String({
-        description: `The value as it was saved. Null in the results of writes, and in lists if it has over ${INLINE_BYTES} bytes.`,
-      }),
-    ),
-    subject: SubjectOfMetadata,
-    metadata: Metadata,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    expires_at: nullable(Timestamp),
-  },
-  { title: "StateEntry" },
-);
+export const StateEntry = component("StateEntry", {
+  namespace: Type.String(),
+  key: Type.String(),
+  version: Type.Integer({ description: "1 for a new entry; each write adds 1." }),
+  size: Type.Integer({ description: "Length of the value in bytes." }),
+  value: nullable(
+    Type.String({
+      description: `The value as it was saved. Null in the results of writes, and in lists if it has over ${INLINE_BYTES} bytes.`,
+    }),
+  ),
+  subject: SubjectOfMetadata,
+  metadata: Metadata,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  expires_at: nullable(Timestamp),
+});
 
 const fields = {
   subject: Type.Optional(SubjectOfMetadata),

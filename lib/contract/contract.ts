@@ -1,4 +1,11 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
+import {
+  type Static,
+  type TObject,
+  type TObjectOptions,
+  type TProperties,
+  type TSchema,
+  Type,
+} from "typebox";
 import type { Scope } from "../access/caller.ts";
 import type { FaultCode } from "./faults.ts";
 import { type PathIds, pathOf } from "./identifiers.ts";
@@ -356,6 +363,11 @@ const InlineOrReference = Type.Union([Type.String(), BlobReference]);
 /** Returns the schema of a body field by reference, as callers send it. */
 export function byReference<T = BlobReference>(options: Record<string, unknown>) {
   return Type.Unsafe<T>({ type: "string", ...options });
+}
+
+/** Returns the schema of an object that documents and clients know by a name. */
+export function component<P extends TProperties>(title: string, fields: P, options: TObjectOptions = {}) {
+  return Type.Object(fields, { title, ...options });
 }
 
 /** Returns `T|null` of the specification: the key is required and may be null. */

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable } from "./contract.ts";
+import { component, nullable } from "./contract.ts";
 
 export { Id, Uuid } from "./identifiers.ts";
 
@@ -77,15 +77,12 @@ export const RetryDelays = (description: string) =>
   });
 
 /** A tenant's storage use and quota. */
-export const Storage = Type.Object(
-  {
-    used_bytes: Type.Integer({
-      description: "Storage used, in bytes. Deleted data counts until the next hourly measurement.",
-    }),
-    quota_bytes: nullable(Type.Integer({ description: "Storage quota, in bytes; null: no quota." })),
-  },
-  { title: "Storage" },
-);
+export const Storage = component("Storage", {
+  used_bytes: Type.Integer({
+    description: "Storage used, in bytes. Deleted data counts until the next hourly measurement.",
+  }),
+  quota_bytes: nullable(Type.Integer({ description: "Storage quota, in bytes; null: no quota." })),
+});
 
 /** The address of a link for people: a web page. Other schemes could run code in the reader's browser. */
 export const WebLink = Type.String({

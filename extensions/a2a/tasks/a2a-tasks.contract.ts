@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, SomeText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 /** States of a task, as A2A 1.0 names them. */
@@ -20,27 +20,24 @@ export type AgentTaskState = (typeof AGENT_STATES)[number];
 
 const receiver = { by: "agent", scope: "receive" } as const;
 
-export const A2aTask = Type.Object(
-  {
-    id: Uuid("a2a_task", "Id of the A2A task."),
-    agent_id: Id("ag"),
-    context_id: Type.String({ description: "Groups the tasks of a conversation." }),
-    state: oneOf(TASK_STATES, { description: "State, as A2A names it." }),
-    task: Type.Record(Type.String(), Type.Unknown(), {
-      description: "The task in the JSON of A2A 1.0: `status`, `history` and `artifacts`.",
-      examples: [{ status: { state: "TASK_STATE_SUBMITTED" }, history: [], artifacts: [] }],
-    }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "A2aTask" },
-);
+export const A2aTask = component("A2aTask", {
+  id: Uuid("a2a_task", "Id of the A2A task."),
+  agent_id: Id("ag"),
+  context_id: Type.String({ description: "Groups the tasks of a conversation." }),
+  state: oneOf(TASK_STATES, { description: "State, as A2A names it." }),
+  task: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The task in the JSON of A2A 1.0: `status`, `history` and `artifacts`.",
+    examples: [{ status: { state: "TASK_STATE_SUBMITTED" }, history: [], artifacts: [] }],
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 /** The data of `service.a2a.*`. */
-export const A2aTaskNotice = Type.Object(
-  { task_id: A2aTask.properties.id, context_id: A2aTask.properties.context_id },
-  { title: "A2aTaskNotice" },
-);
+export const A2aTaskNotice = component("A2aTaskNotice", {
+  task_id: A2aTask.properties.id,
+  context_id: A2aTask.properties.context_id,
+});
 
 /** Events that the service publishes about tasks. */
 export const A2A_EVENTS = {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 import { eventOutcome } from "../../sense/events/events.contract.ts";
 
@@ -7,52 +7,46 @@ const Series = Type.Array(Type.Integer(), {
   description: "Oldest first; the last count is still in progress.",
 });
 
-const RecentEvent = Type.Object(
-  {
-    event_id: Id("evt"),
-    type: Type.String(),
-    source: Type.String(),
-    subject: nullable(Type.String()),
-    ...eventOutcome,
-    accepted_at: Timestamp,
-  },
-  { title: "RecentEvent" },
-);
+const RecentEvent = component("RecentEvent", {
+  event_id: Id("evt"),
+  type: Type.String(),
+  source: Type.String(),
+  subject: nullable(Type.String()),
+  ...eventOutcome,
+  accepted_at: Timestamp,
+});
 
-const Stats = Type.Object(
-  {
-    at: Timestamp,
-    series: Type.Object({
-      seconds: Type.Integer({ description: "Length of each count." }),
-      published: Series,
-      delivered: Type.Array(Type.Integer(), { description: "Delivery attempts, retries included." }),
-      acknowledged: Series,
+const Stats = component("Stats", {
+  at: Timestamp,
+  series: Type.Object({
+    seconds: Type.Integer({ description: "Length of each count." }),
+    published: Series,
+    delivered: Type.Array(Type.Integer(), { description: "Delivery attempts, retries included." }),
+    acknowledged: Series,
+  }),
+  changes: Type.Integer({
+    description: "Differs after any change of events or deliveries; its value has no other meaning.",
+  }),
+  deliveries: nullable(
+    Type.Object({
+      pending: Type.Integer(),
+      in_flight: Type.Integer(),
+      waiting: Type.Integer(),
+      dead: Type.Integer(),
+      oldest_age_seconds: nullable(
+        Type.Number({ description: "Age of the oldest pending delivery of the slowest agent." }),
+      ),
     }),
-    changes: Type.Integer({
-      description: "Differs after any change of events or deliveries; its value has no other meaning.",
-    }),
-    deliveries: nullable(
-      Type.Object({
-        pending: Type.Integer(),
-        in_flight: Type.Integer(),
-        waiting: Type.Integer(),
-        dead: Type.Integer(),
-        oldest_age_seconds: nullable(
-          Type.Number({ description: "Age of the oldest pending delivery of the slowest agent." }),
-        ),
-      }),
-    ),
-    storage: nullable(Storage),
-    recent: Type.Array(RecentEvent, {
-      description: "The latest events, newest first, without the service's own.",
-    }),
-    health: Type.Object({
-      status: oneOf(["ready", "not_ready"]),
-      checks: Type.Record(Type.String(), Type.String()),
-    }),
-  },
-  { title: "Stats" },
-);
+  ),
+  storage: nullable(Storage),
+  recent: Type.Array(RecentEvent, {
+    description: "The latest events, newest first, without the service's own.",
+  }),
+  health: Type.Object({
+    status: oneOf(["ready", "not_ready"]),
+    checks: Type.Record(Type.String(), Type.String()),
+  }),
+});
 
 export const getTraffic = operation({
   action: "live.stats",
@@ -85,31 +79,28 @@ const counts = <T>(toSchema: (description: string) => T) => ({
   dead_lettered: toSchema("Deliveries dead-lettered."),
 });
 
-const History = Type.Object(
-  {
-    range: oneOf(RANGES),
-    from: Timestamp,
-    to: Timestamp,
-    step_seconds: Type.Integer({
-      description:
-        "Time of one value: 60, 300 with `24h`, 3600 with `7d`. The first begins at `from`, the last is in progress.",
+const History = component("TrafficHistory", {
+  range: oneOf(RANGES),
+  from: Timestamp,
+  to: Timestamp,
+  step_seconds: Type.Integer({
+    description:
+      "Time of one value: 60, 300 with `24h`, 3600 with `7d`. The first begins at `from`, the last is in progress.",
+  }),
+  series: Type.Object({
+    ...counts(Values),
+    latency_seconds: Type.Array(nullable(Type.Number()), {
+      description: "Mean time from a delivery's creation to its acknowledgement. Null without any.",
     }),
-    series: Type.Object({
-      ...counts(Values),
-      latency_seconds: Type.Array(nullable(Type.Number()), {
-        description: "Mean time from a delivery's creation to its acknowledgement. Null without any.",
-      }),
-    }),
-    totals: Type.Object(
-      { ...counts(Total), latency_seconds: nullable(Type.Number({ description: "The mean of all." })) },
-      { description: "The sums of the series." },
-    ),
-    types: Type.Array(Type.String(), {
-      description: "Types of events in this time, most frequent ones first; at most 100.",
-    }),
-  },
-  { title: "TrafficHistory" },
-);
+  }),
+  totals: Type.Object(
+    { ...counts(Total), latency_seconds: nullable(Type.Number({ description: "The mean of all." })) },
+    { description: "The sums of the series." },
+  ),
+  types: Type.Array(Type.String(), {
+    description: "Types of events in this time, most frequent ones first; at most 100.",
+  }),
+});
 
 export const getTrafficHistory = operation({
   action: "live.history",

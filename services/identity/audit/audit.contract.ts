@@ -1,36 +1,33 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
 export const ACTORS = ["agent", "user", "operator", "service"] as const;
 /** `begun`: in progress, or interrupted with an unknown outcome. */
 export const OUTCOMES = ["begun", "done", "refused", "failed"] as const;
 
-const AuditEntry = Type.Object(
-  {
-    id: Id("aud"),
-    at: Timestamp,
-    action: Type.String({ examples: ["memories.erase"] }),
-    actor_kind: oneOf(ACTORS),
-    actor_id: nullable(Type.String()),
-    resource_type: nullable(Type.String({ examples: ["memory"] })),
-    resource_id: nullable(Type.String()),
-    outcome: oneOf(OUTCOMES, {
-      description: "`begun`: still running, or interrupted with an unknown outcome.",
-    }),
-    error: nullable(Type.String({ description: "The error code of the refusal." })),
-    request_id: nullable(Type.String()),
-    ip: nullable(Type.String()),
-    details: Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: "Ids, counts, decisions and field names; never content.",
-      },
-    ),
-  },
-  { title: "AuditEntry" },
-);
+const AuditEntry = component("AuditEntry", {
+  id: Id("aud"),
+  at: Timestamp,
+  action: Type.String({ examples: ["memories.erase"] }),
+  actor_kind: oneOf(ACTORS),
+  actor_id: nullable(Type.String()),
+  resource_type: nullable(Type.String({ examples: ["memory"] })),
+  resource_id: nullable(Type.String()),
+  outcome: oneOf(OUTCOMES, {
+    description: "`begun`: still running, or interrupted with an unknown outcome.",
+  }),
+  error: nullable(Type.String({ description: "The error code of the refusal." })),
+  request_id: nullable(Type.String()),
+  ip: nullable(Type.String()),
+  details: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: "Ids, counts, decisions and field names; never content.",
+    },
+  ),
+});
 
 const filters = {
   ...optional({

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
 import { SCOPES } from "../../../lib/access/caller.ts";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, Name, SECRET, SomeText, Timestamp, Whole } from "../../../lib/contract/schema.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
@@ -154,15 +154,12 @@ export const changePassword = operation({
 
 const credentials = logIn.body as NonNullable<typeof logIn.body>;
 
-const BrowserSession = Type.Object(
-  {
-    user: Type.Object({ ...SignedIn.properties.user.properties, email: Email }),
-    tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
-    expires_at: Timestamp,
-    csrf_token: Type.String({ description: "For the header X-CSRF-Token of requests that change state." }),
-  },
-  { title: "BrowserSession" },
-);
+const BrowserSession = component("BrowserSession", {
+  user: Type.Object({ ...SignedIn.properties.user.properties, email: Email }),
+  tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
+  expires_at: Timestamp,
+  csrf_token: Type.String({ description: "For the header X-CSRF-Token of requests that change state." }),
+});
 
 export const startBrowserSession = operation({
   action: "auth.start_session",

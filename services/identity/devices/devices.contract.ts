@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { USER_CODE_PATTERN } from "../../../lib/access/user-code.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Limit, Name, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 
 const UserCode = Type.String({
@@ -18,7 +18,8 @@ const Scopes = Type.Array(oneOf(SCOPES), {
 });
 
 /** A device's description of itself, shown to the person who confirms it; never a proof. */
-export const ClientInfo = Type.Object(
+export const ClientInfo = component(
+  "ClientInfo",
   {
     name: { ...Name, description: "Name of the client program." },
     version: Type.String({ maxLength: 100, description: "Its version.", examples: ["1.4.0"] }),
@@ -30,7 +31,6 @@ export const ClientInfo = Type.Object(
     host: Type.String({ maxLength: 255, description: "Name of the device.", examples: ["ada-laptop"] }),
   },
   {
-    title: "ClientInfo",
     additionalProperties: false,
     description: "The device as it describes itself, shown to the person who confirms it. Not verified.",
   },
@@ -154,34 +154,31 @@ export const lookUpDeviceCode = operation({
   errors: ["not_found"],
 });
 
-export const Session = Type.Object(
-  {
-    session_id: Id("ses"),
-    state: oneOf(["active", "idle", "ended"], {
-      description:
-        "`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person who " +
-        "approved it was disabled, lost the role or the agent, the agent was deactivated or the organisation suspended: " +
-        "connect it again.",
-    }),
-    client_name: Type.String(),
-    client_version: Type.String(),
-    oauth_client_id: Type.Optional(
-      Type.String({ description: "The client of OAuth that a person has approved; absent for a device." }),
+export const Session = component("Session", {
+  session_id: Id("ses"),
+  state: oneOf(["active", "idle", "ended"], {
+    description:
+      "`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person who " +
+      "approved it was disabled, lost the role or the agent, the agent was deactivated or the organisation suspended: " +
+      "connect it again.",
+  }),
+  client_name: Type.String(),
+  client_version: Type.String(),
+  oauth_client_id: Type.Optional(
+    Type.String({ description: "The client of OAuth that a person has approved; absent for a device." }),
+  ),
+  approved_by: nullable(
+    Type.Object(
+      { id: Id("usr"), name: Name },
+      { description: "The person who approved it; null if that was not recorded." },
     ),
-    approved_by: nullable(
-      Type.Object(
-        { id: Id("usr"), name: Name },
-        { description: "The person who approved it; null if that was not recorded." },
-      ),
-    ),
-    scopes: nullable(
-      Type.Array(oneOf(SCOPES), { description: "What it was approved for; null if that was not recorded." }),
-    ),
-    connected_at: Timestamp,
-    last_activity_at: Timestamp,
-  },
-  { title: "Session" },
-);
+  ),
+  scopes: nullable(
+    Type.Array(oneOf(SCOPES), { description: "What it was approved for; null if that was not recorded." }),
+  ),
+  connected_at: Timestamp,
+  last_activity_at: Timestamp,
+});
 
 export const listSessions = operation({
   action: "sessions.list",

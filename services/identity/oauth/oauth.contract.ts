@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, SECRET, Whole } from "../../../lib/contract/schema.ts";
 
 /** The scopes announced to clients: `admin` is granted only if a client asks for it by name. */
@@ -14,17 +14,14 @@ export const uri = (description: string, path = "") =>
 const words = (description: string, examples: readonly string[]) =>
   Type.Array(Type.String(), { description, examples: [examples] });
 
-const ProtectedResource = Type.Object(
-  {
-    resource: uri("The resource that tokens are for.", "/mcp"),
-    authorization_servers: words("Issuers of tokens for the resource.", [ORIGIN]),
-    scopes_supported: words("Scopes to ask for.", OFFERED_SCOPES),
-    bearer_methods_supported: words("How a token is sent.", ["header"]),
-    resource_name: Type.String({ examples: ["Sensorium"] }),
-    resource_documentation: uri("The API's reference.", "/docs"),
-  },
-  { title: "ProtectedResource" },
-);
+const ProtectedResource = component("ProtectedResource", {
+  resource: uri("The resource that tokens are for.", "/mcp"),
+  authorization_servers: words("Issuers of tokens for the resource.", [ORIGIN]),
+  scopes_supported: words("Scopes to ask for.", OFFERED_SCOPES),
+  bearer_methods_supported: words("How a token is sent.", ["header"]),
+  resource_name: Type.String({ examples: ["Sensorium"] }),
+  resource_documentation: uri("The API's reference.", "/docs"),
+});
 
 const resourceMetadata = (action: string, at: string, of: string) =>
   operation({
@@ -54,32 +51,29 @@ export const getAuthorizationServerMetadata = operation({
   access: { by: "public" },
   origin: true,
   oauth: "invalid_request",
-  answer: Type.Object(
-    {
-      issuer: uri("The issuer."),
-      authorization_endpoint: uri("The console's page where people approve.", "/oauth/authorize"),
-      token_endpoint: uri("`POST /oauth/token`.", "/oauth/token"),
-      registration_endpoint: uri("`POST /oauth/register`.", "/oauth/register"),
-      revocation_endpoint: uri("`POST /oauth/revoke`.", "/oauth/revoke"),
-      device_authorization_endpoint: uri("`POST /oauth/device`.", "/oauth/device"),
-      jwks_uri: uri("Public keys of access tokens.", "/.well-known/jwks.json"),
-      scopes_supported: words("All scopes.", SCOPES),
-      response_types_supported: words("Only the code flow.", ["code"]),
-      response_modes_supported: words("Only in the query.", ["query"]),
-      grant_types_supported: words("Grants of the token endpoint.", GRANTS),
-      code_challenge_methods_supported: words("PKCE with SHA-256 is required.", ["S256"]),
-      token_endpoint_auth_methods_supported: words("Clients are public, except for client credentials.", [
-        "none",
-        "client_secret_basic",
-        "client_secret_post",
-      ]),
-      revocation_endpoint_auth_methods_supported: words("Clients are public.", ["none"]),
-      client_id_metadata_document_supported: Type.Boolean({ examples: [true] }),
-      authorization_response_iss_parameter_supported: Type.Boolean({ examples: [true] }),
-      service_documentation: uri("The API's reference.", "/docs"),
-    },
-    { title: "AuthorizationServer" },
-  ),
+  answer: component("AuthorizationServer", {
+    issuer: uri("The issuer."),
+    authorization_endpoint: uri("The console's page where people approve.", "/oauth/authorize"),
+    token_endpoint: uri("`POST /oauth/token`.", "/oauth/token"),
+    registration_endpoint: uri("`POST /oauth/register`.", "/oauth/register"),
+    revocation_endpoint: uri("`POST /oauth/revoke`.", "/oauth/revoke"),
+    device_authorization_endpoint: uri("`POST /oauth/device`.", "/oauth/device"),
+    jwks_uri: uri("Public keys of access tokens.", "/.well-known/jwks.json"),
+    scopes_supported: words("All scopes.", SCOPES),
+    response_types_supported: words("Only the code flow.", ["code"]),
+    response_modes_supported: words("Only in the query.", ["query"]),
+    grant_types_supported: words("Grants of the token endpoint.", GRANTS),
+    code_challenge_methods_supported: words("PKCE with SHA-256 is required.", ["S256"]),
+    token_endpoint_auth_methods_supported: words("Clients are public, except for client credentials.", [
+      "none",
+      "client_secret_basic",
+      "client_secret_post",
+    ]),
+    revocation_endpoint_auth_methods_supported: words("Clients are public.", ["none"]),
+    client_id_metadata_document_supported: Type.Boolean({ examples: [true] }),
+    authorization_response_iss_parameter_supported: Type.Boolean({ examples: [true] }),
+    service_documentation: uri("The API's reference.", "/docs"),
+  }),
 });
 
 const LONGEST_URI = 2048;
@@ -238,49 +232,46 @@ export const readOauthRequest = operation({
   reads: true,
   origin: true,
   body: { query: Query },
-  answer: Type.Object(
-    {
-      client: Type.Object({
-        id: ClientId,
-        name: Type.String({ description: "As the client calls itself.", examples: ["Editor"] }),
-        uri: nullable(Type.String({ description: "Its page.", examples: [ORIGIN] })),
-        host: nullable(
-          Type.String({
-            description:
-              "The host that vouches for it; null if none does, as for every device: a client's id is no secret.",
-          }),
-        ),
-      }),
-      redirect_to: nullable(
+  answer: component("AuthorizationRequest", {
+    client: Type.Object({
+      id: ClientId,
+      name: Type.String({ description: "As the client calls itself.", examples: ["Editor"] }),
+      uri: nullable(Type.String({ description: "Its page.", examples: [ORIGIN] })),
+      host: nullable(
         Type.String({
-          description: "Host, or scheme of an app, that the answer goes to; null for a device.",
-          examples: ["127.0.0.1"],
-        }),
-      ),
-      redirect_kind: nullable(
-        oneOf(["computer", "app", "site"], {
           description:
-            "`computer`: a program on the person's computer. `app`: an app that has claimed the scheme. Null for a device.",
+            "The host that vouches for it; null if none does, as for every device: a client's id is no secret.",
         }),
       ),
-      user_code: nullable(
-        Type.String({
-          description: "A device's code, to compare with the one it shows.",
-          examples: ["BCDF-2345"],
-        }),
-      ),
-      resource: uri("What the client wants to use.", "/mcp"),
-      scopes: Type.Array(oneOf(SCOPES), { description: "Requested scopes that the person may grant." }),
-      refusal: nullable(
-        Type.Object({
-          error: Type.String({ examples: ["invalid_scope"] }),
-          error_description: Type.String(),
-          redirect_uri: Type.String({ description: "Reports it to the client." }),
-        }),
-      ),
-    },
-    { title: "AuthorizationRequest" },
-  ),
+    }),
+    redirect_to: nullable(
+      Type.String({
+        description: "Host, or scheme of an app, that the answer goes to; null for a device.",
+        examples: ["127.0.0.1"],
+      }),
+    ),
+    redirect_kind: nullable(
+      oneOf(["computer", "app", "site"], {
+        description:
+          "`computer`: a program on the person's computer. `app`: an app that has claimed the scheme. Null for a device.",
+      }),
+    ),
+    user_code: nullable(
+      Type.String({
+        description: "A device's code, to compare with the one it shows.",
+        examples: ["BCDF-2345"],
+      }),
+    ),
+    resource: uri("What the client wants to use.", "/mcp"),
+    scopes: Type.Array(oneOf(SCOPES), { description: "Requested scopes that the person may grant." }),
+    refusal: nullable(
+      Type.Object({
+        error: Type.String({ examples: ["invalid_scope"] }),
+        error_description: Type.String(),
+        redirect_uri: Type.String({ description: "Reports it to the client." }),
+      }),
+    ),
+  }),
   errors: ["validation_error", "not_found"],
 });
 

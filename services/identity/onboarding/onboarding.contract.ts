@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
 
 /** The steps of the onboarding, in order (api: Others). */
@@ -14,33 +14,30 @@ export const STEPS = [
   "complete_run",
 ] as const;
 
-const Guidance = Type.Object(
-  {
-    dismissed_at: nullable(Timestamp),
-    all_complete: Type.Boolean(),
-    personalized: Type.Boolean({
-      description: "False for an agent without an owner: the guidance is then general, without steps.",
+const Guidance = component("OnboardingGuidance", {
+  dismissed_at: nullable(Timestamp),
+  all_complete: Type.Boolean(),
+  personalized: Type.Boolean({
+    description: "False for an agent without an owner: the guidance is then general, without steps.",
+  }),
+  completed_steps: Type.Integer(),
+  total_steps: Type.Integer(),
+  steps: Type.Array(
+    Type.Object({
+      key: oneOf(STEPS),
+      status: oneOf(["todo", "done"]),
+      source: oneOf(["derived"], { description: "Derived from the data of the organisation." }),
     }),
-    completed_steps: Type.Integer(),
-    total_steps: Type.Integer(),
-    steps: Type.Array(
-      Type.Object({
-        key: oneOf(STEPS),
-        status: oneOf(["todo", "done"]),
-        source: oneOf(["derived"], { description: "Derived from the data of the organisation." }),
-      }),
-    ),
-    next_action: nullable(
-      Type.Object({
-        key: oneOf(STEPS),
-        ccode: oneOf(["Connect", "Capture", "Consult", "Continue", "Complete"]),
-        title: Type.String(),
-        suggested_prompt: Type.String({ description: "A prompt to give to an agent." }),
-      }),
-    ),
-  },
-  { title: "OnboardingGuidance" },
-);
+  ),
+  next_action: nullable(
+    Type.Object({
+      key: oneOf(STEPS),
+      ccode: oneOf(["Connect", "Capture", "Consult", "Continue", "Complete"]),
+      title: Type.String(),
+      suggested_prompt: Type.String({ description: "A prompt to give to an agent." }),
+    }),
+  ),
+});
 
 export const getOnboarding = operation({
   action: "onboarding.get",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 export const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
@@ -26,22 +26,19 @@ const TargetDate = nullable(
   }),
 );
 
-export const Project = Type.Object(
-  {
-    id: Uuid("project"),
-    tenant_id: Id("tn"),
-    key: ProjectKey,
-    name: Name,
-    status: Status,
-    target_date: TargetDate,
-    created_from_backfill: Type.Boolean({
-      description: "Created automatically for existing resources that named it.",
-    }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Project" },
-);
+export const Project = component("Project", {
+  id: Uuid("project"),
+  tenant_id: Id("tn"),
+  key: ProjectKey,
+  name: Name,
+  status: Status,
+  target_date: TargetDate,
+  created_from_backfill: Type.Boolean({
+    description: "Created automatically for existing resources that named it.",
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 export const listProjects = operation({
   action: "projects.list",

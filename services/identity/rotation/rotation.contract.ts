@@ -1,48 +1,44 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
 
 const operator = { by: "operator" } as const;
 
 const Kind = oneOf(["secret", "signing"]);
 
-const Rotation = Type.Object(
-  {
-    secret_key: Type.Object({
-      active: Type.String({
-        description: "Id of the key that encrypts stored secrets: a fingerprint.",
-        examples: ["5f3c9a01b7de"],
-      }),
-      kept_in: oneOf(["file", "settings"], {
-        description:
-          "`file`: this operation replaces the key. `settings`: replace `SECRET_KEY` on every node.",
-      }),
-      fallbacks: Type.Array(Type.String(), { description: "Ids of the keys that decrypt only." }),
-      in_use: Type.Array(Type.String(), {
-        description:
-          "Ids of the fallbacks that stored secrets may still be encrypted with. The others can be removed.",
-      }),
-      left: Type.Record(Type.String(), Type.Integer(), {
-        description: "Rows whose secrets are yet to be encrypted with the active key, by collection.",
-        examples: [{ webhooks: 12 }],
-      }),
-      nodes: Type.Record(Type.String(), Type.Array(Type.String()), {
-        description: "Ids of the keys of each node, the active one first.",
-      }),
+const Rotation = component("InstallationKeys", {
+  secret_key: Type.Object({
+    active: Type.String({
+      description: "Id of the key that encrypts stored secrets: a fingerprint.",
+      examples: ["5f3c9a01b7de"],
     }),
-    signing_keys: Type.Array(
-      Type.Object({
-        kid: Type.String(),
-        state: oneOf(["published", "signing", "verifying"], {
-          description: "`published`: in the JWKS, signs from `signs_at`. `verifying`: until `ends_at`.",
-        }),
-        signs_at: Timestamp,
-        ends_at: nullable(Timestamp),
+    kept_in: oneOf(["file", "settings"], {
+      description: "`file`: this operation replaces the key. `settings`: replace `SECRET_KEY` on every node.",
+    }),
+    fallbacks: Type.Array(Type.String(), { description: "Ids of the keys that decrypt only." }),
+    in_use: Type.Array(Type.String(), {
+      description:
+        "Ids of the fallbacks that stored secrets may still be encrypted with. The others can be removed.",
+    }),
+    left: Type.Record(Type.String(), Type.Integer(), {
+      description: "Rows whose secrets are yet to be encrypted with the active key, by collection.",
+      examples: [{ webhooks: 12 }],
+    }),
+    nodes: Type.Record(Type.String(), Type.Array(Type.String()), {
+      description: "Ids of the keys of each node, the active one first.",
+    }),
+  }),
+  signing_keys: Type.Array(
+    Type.Object({
+      kid: Type.String(),
+      state: oneOf(["published", "signing", "verifying"], {
+        description: "`published`: in the JWKS, signs from `signs_at`. `verifying`: until `ends_at`.",
       }),
-    ),
-  },
-  { title: "InstallationKeys" },
-);
+      signs_at: Timestamp,
+      ends_at: nullable(Timestamp),
+    }),
+  ),
+});
 
 export const readRotation = operation({
   action: "rotation.read",

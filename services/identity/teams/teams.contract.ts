@@ -1,17 +1,14 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, Timestamp } from "../../../lib/contract/schema.ts";
 
-export const Team = Type.Object(
-  {
-    id: Id("team"),
-    tenant_id: Id("tn"),
-    name: Name,
-    description: nullable(Description),
-    created_at: Timestamp,
-  },
-  { title: "Team" },
-);
+export const Team = component("Team", {
+  id: Id("team"),
+  tenant_id: Id("tn"),
+  name: Name,
+  description: nullable(Description),
+  created_at: Timestamp,
+});
 
 const access = { by: "any", scope: "admin" } as const;
 

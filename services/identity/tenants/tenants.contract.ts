@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 
 /** Removal status of each storage place, in an erasure's answer and receipt. */
@@ -29,17 +29,14 @@ export const SharedMemories = Type.Optional(
 );
 
 /** Result of the deletion of an agent or a person. */
-export const Deleted = Type.Object(
-  {
-    id: Type.String(),
-    erased_at: Timestamp,
-    erased: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: "Rows by kind." }),
-    storage: REMOVAL.storage,
-    backups_until: REMOVAL.backups_until,
-    receipt: Type.String({ description: "A JWS of the service (`/.well-known/jwks.json`)." }),
-  },
-  { title: "Deleted" },
-);
+export const Deleted = component("Deleted", {
+  id: Type.String(),
+  erased_at: Timestamp,
+  erased: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: "Rows by kind." }),
+  storage: REMOVAL.storage,
+  backups_until: REMOVAL.backups_until,
+  receipt: Type.String({ description: "A JWS of the service (`/.well-known/jwks.json`)." }),
+});
 
 /**
  * - `founding`: its first rows are being written; an abandoned founding is taken over.
@@ -70,24 +67,21 @@ export const Slug = Type.String({
   examples: ["acme"],
 });
 
-export const Tenant = Type.Object(
-  {
-    id: Id("tn"),
-    slug: Slug,
-    name: Name,
-    status: oneOf(["active", "suspended", "importing"]),
-    storage: Storage,
-    storage_quota_mb: nullable(
-      Type.Integer({ description: "The tenant's quota; null: `TENANT_STORAGE_MB` applies." }),
-    ),
-    requests_per_minute: nullable(
-      Type.Integer({ description: "The tenant's limit; null: `TENANT_RATE_LIMIT_PER_MINUTE` applies." }),
-    ),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Tenant" },
-);
+export const Tenant = component("Tenant", {
+  id: Id("tn"),
+  slug: Slug,
+  name: Name,
+  status: oneOf(["active", "suspended", "importing"]),
+  storage: Storage,
+  storage_quota_mb: nullable(
+    Type.Integer({ description: "The tenant's quota; null: `TENANT_STORAGE_MB` applies." }),
+  ),
+  requests_per_minute: nullable(
+    Type.Integer({ description: "The tenant's limit; null: `TENANT_RATE_LIMIT_PER_MINUTE` applies." }),
+  ),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 export const createTenant = operation({
   action: "tenants.create",
@@ -137,31 +131,28 @@ export const USAGE_SORTS = [
   "stored_bytes",
 ] as const;
 
-export const TenantUsage = Type.Object(
-  {
-    id: Id("tn"),
-    slug: Slug,
-    name: Name,
-    status: oneOf(["active", "suspended"]),
-    requests: Type.Integer({ description: "With a token or key, refused ones included." }),
-    events: Type.Integer({ description: "Accepted events." }),
-    deliveries: Type.Integer({ description: "Created deliveries." }),
-    attempts: Type.Integer({ description: "Delivery attempts." }),
-    dead_letters: Type.Integer({ description: "Deliveries that became dead letters." }),
-    searches: Type.Integer({ description: "Searches of an index, those for enrichment included." }),
-    stored_bytes: Type.Integer(),
-    cpu_ms: Type.Integer({
-      description:
-        "Processor time of all nodes. Each node's is divided by its work for each tenant, which is estimated.",
-    }),
-    cpu_share: Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: "Its part of all tenants' `cpu_ms`.",
-    }),
-  },
-  { title: "TenantUsage" },
-);
+export const TenantUsage = component("TenantUsage", {
+  id: Id("tn"),
+  slug: Slug,
+  name: Name,
+  status: oneOf(["active", "suspended"]),
+  requests: Type.Integer({ description: "With a token or key, refused ones included." }),
+  events: Type.Integer({ description: "Accepted events." }),
+  deliveries: Type.Integer({ description: "Created deliveries." }),
+  attempts: Type.Integer({ description: "Delivery attempts." }),
+  dead_letters: Type.Integer({ description: "Deliveries that became dead letters." }),
+  searches: Type.Integer({ description: "Searches of an index, those for enrichment included." }),
+  stored_bytes: Type.Integer(),
+  cpu_ms: Type.Integer({
+    description:
+      "Processor time of all nodes. Each node's is divided by its work for each tenant, which is estimated.",
+  }),
+  cpu_share: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: "Its part of all tenants' `cpu_ms`.",
+  }),
+});
 
 export const listTenantUsage = operation({
   action: "tenants.usage",
@@ -250,48 +241,43 @@ export const eraseTenant = operation({
 
 const Most = nullable(Type.Integer({ description: "Null: no limit." }));
 
-const Limits = Type.Object(
-  {
-    requests_per_minute: Type.Object(
-      {
-        caller: Most,
-        key: Type.Optional(
-          Type.Integer({ description: "Of the key that the caller has, if it has a limit." }),
-        ),
-        tenant: Most,
-        webhooks: Most,
-      },
-      { description: "Per agent or person, for all of them together, and for signed webhooks." },
-    ),
-    emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is disabled." })),
-    storage: Storage,
-    extensions: Type.Array(Type.String(), {
-      description: "Optional capabilities that run (docs/extensions.md).",
-      examples: [["a2a", "export"]],
-    }),
-    largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
-    largest_text: Type.Integer({ description: "Characters of text that are read from a document." }),
-    delivery: Type.Object(
-      {
-        visibility_timeout_seconds: Type.Integer(),
-        retry_budget: Type.Integer(),
-        retry_delays_seconds: Type.Array(Type.Integer()),
-      },
-      { description: "Defaults for agents that set none." },
-    ),
-    kept_days: Type.Object(
-      {
-        events: Type.Integer(),
-        event_ids: Type.Integer(),
-        acknowledged_deliveries: Type.Integer(),
-        forgotten_memories: Type.Integer(),
-        audit: Type.Integer(),
-      },
-      { description: "How long finished items can be read, or deletions undone." },
-    ),
-  },
-  { title: "Limits" },
-);
+const Limits = component("Limits", {
+  requests_per_minute: Type.Object(
+    {
+      caller: Most,
+      key: Type.Optional(Type.Integer({ description: "Of the key that the caller has, if it has a limit." })),
+      tenant: Most,
+      webhooks: Most,
+    },
+    { description: "Per agent or person, for all of them together, and for signed webhooks." },
+  ),
+  emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is disabled." })),
+  storage: Storage,
+  extensions: Type.Array(Type.String(), {
+    description: "Optional capabilities that run (docs/extensions.md).",
+    examples: [["a2a", "export"]],
+  }),
+  largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
+  largest_text: Type.Integer({ description: "Characters of text that are read from a document." }),
+  delivery: Type.Object(
+    {
+      visibility_timeout_seconds: Type.Integer(),
+      retry_budget: Type.Integer(),
+      retry_delays_seconds: Type.Array(Type.Integer()),
+    },
+    { description: "Defaults for agents that set none." },
+  ),
+  kept_days: Type.Object(
+    {
+      events: Type.Integer(),
+      event_ids: Type.Integer(),
+      acknowledged_deliveries: Type.Integer(),
+      forgotten_memories: Type.Integer(),
+      audit: Type.Integer(),
+    },
+    { description: "How long finished items can be read, or deletions undone." },
+  ),
+});
 
 export const getTenantLimits = operation({
   action: "tenants.limits",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { Deleted, SharedMemories } from "../tenants/tenants.contract.ts";
 
@@ -55,23 +55,20 @@ const Role = oneOf(ROLES, {
   examples: ["member"],
 });
 
-export const User = Type.Object(
-  {
-    id: Id("usr"),
-    tenant_id: Id("tn"),
-    email: Email,
-    display_name: Name,
-    role: Role,
-    status: oneOf(USER_STATUSES),
-    sign_in: Type.Array(oneOf(SIGN_IN_WAYS), {
-      description: "`totp`: the password needs a code too. `oidc`: linked to an identity of the provider.",
-      examples: [["password", "totp"]],
-    }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "User" },
-);
+export const User = component("User", {
+  id: Id("usr"),
+  tenant_id: Id("tn"),
+  email: Email,
+  display_name: Name,
+  role: Role,
+  status: oneOf(USER_STATUSES),
+  sign_in: Type.Array(oneOf(SIGN_IN_WAYS), {
+    description: "`totp`: the password needs a code too. `oidc`: linked to an identity of the provider.",
+    examples: [["password", "totp"]],
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 const UserWithPassword = Type.Object({
   ...User.properties,

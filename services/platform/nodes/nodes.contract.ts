@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { AnyText, Timestamp } from "../../../lib/contract/schema.ts";
 import { LOG_LEVELS } from "../../../lib/settings.ts";
 
@@ -7,65 +7,59 @@ const operator = { by: "operator" } as const;
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 
-export const NodeReport = Type.Object(
-  {
-    node: Type.String({ examples: ["worker-1-4711"] }),
-    version: Type.String({
-      description: "With the commit of its build, if that is known.",
-      examples: ["1.2.0+1a2b3c4d"],
+export const NodeReport = component("NodeReport", {
+  node: Type.String({ examples: ["worker-1-4711"] }),
+  version: Type.String({
+    description: "With the commit of its build, if that is known.",
+    examples: ["1.2.0+1a2b3c4d"],
+  }),
+  status: oneOf(["ready", "not_ready"]),
+  started_at: Timestamp,
+  services: Type.Array(Type.String()),
+  checks: Type.Record(Type.String(), Type.String(), { description: "As `/readyz` answers." }),
+  clock: Type.Object({
+    at: { ...Timestamp, description: "This machine's clock." },
+    error_seconds: Type.Number({
+      description: "How far the node's knowledge of the record's time may be wrong.",
     }),
-    status: oneOf(["ready", "not_ready"]),
-    started_at: Timestamp,
-    services: Type.Array(Type.String()),
-    checks: Type.Record(Type.String(), Type.String(), { description: "As `/readyz` answers." }),
-    clock: Type.Object({
-      at: { ...Timestamp, description: "This machine's clock." },
-      error_seconds: Type.Number({
-        description: "How far the node's knowledge of the record's time may be wrong.",
-      }),
-    }),
-    disk: nullable(
-      Type.Object(
-        { free_bytes: Type.Number(), total_bytes: Type.Number() },
-        { description: "Of `DATA_DIR`: the store, or the node's search index. Null if it cannot be read." },
-      ),
+  }),
+  disk: nullable(
+    Type.Object(
+      { free_bytes: Type.Number(), total_bytes: Type.Number() },
+      { description: "Of `DATA_DIR`: the store, or the node's search index. Null if it cannot be read." },
     ),
-    memory_bytes: Type.Integer(),
-    links: Type.Object(
-      {
-        peers: Numbers,
-        breakers: Numbers,
-        nats_connected: nullable(Type.Boolean()),
-        redis: nullable(Type.Boolean()),
-      },
-      {
-        description:
-          "Other nodes that are available or lost, circuit breakers by state, and whether NATS and Redis are connected; " +
-          "null if they are not used.",
-      },
-    ),
-    indexes: Type.Object({
-      without_vector: Type.Number({ description: "Search entries that wait for a vector." }),
-    }),
-    queues: Type.Object({
-      fan_out: Type.Number({ description: "Events in memory that are being fanned out." }),
-      waiting: { ...Numbers, description: "Units of work that wait for a resource, if any do." },
-    }),
-    modes: Type.Object({ maintenance: Type.Boolean(), log_level: Type.String() }),
-  },
-  { title: "NodeReport" },
-);
+  ),
+  memory_bytes: Type.Integer(),
+  links: Type.Object(
+    {
+      peers: Numbers,
+      breakers: Numbers,
+      nats_connected: nullable(Type.Boolean()),
+      redis: nullable(Type.Boolean()),
+    },
+    {
+      description:
+        "Other nodes that are available or lost, circuit breakers by state, and whether NATS and Redis are connected; " +
+        "null if they are not used.",
+    },
+  ),
+  indexes: Type.Object({
+    without_vector: Type.Number({ description: "Search entries that wait for a vector." }),
+  }),
+  queues: Type.Object({
+    fan_out: Type.Number({ description: "Events in memory that are being fanned out." }),
+    waiting: { ...Numbers, description: "Units of work that wait for a resource, if any do." },
+  }),
+  modes: Type.Object({ maintenance: Type.Boolean(), log_level: Type.String() }),
+});
 export type NodeReport = Static<typeof NodeReport>;
 
-export const Problem = Type.Object(
-  {
-    node: nullable(Type.String({ description: "Null: the installation." })),
-    check: Type.String({ examples: ["disk"] }),
-    severity: oneOf(["wrong", "note"]),
-    text: Type.String(),
-  },
-  { title: "NodeProblem" },
-);
+export const Problem = component("NodeProblem", {
+  node: nullable(Type.String({ description: "Null: the installation." })),
+  check: Type.String({ examples: ["disk"] }),
+  severity: oneOf(["wrong", "note"]),
+  text: Type.String(),
+});
 export type Problem = Static<typeof Problem>;
 
 export const listNodes = operation({
@@ -91,28 +85,25 @@ export const listNodes = operation({
   }),
 });
 
-const Installation = Type.Object(
-  {
-    maintenance: nullable(
-      Type.Object(
-        { reason: nullable(Type.String()), since: Timestamp },
-        { description: "Null: reads and writes are served." },
-      ),
+const Installation = component("Installation", {
+  maintenance: nullable(
+    Type.Object(
+      { reason: nullable(Type.String()), since: Timestamp },
+      { description: "Null: reads and writes are served." },
     ),
-    log_level: nullable(oneOf(LOG_LEVELS, { description: "Null: `LOG_LEVEL` of each node applies." })),
-    nodes: Type.Array(
-      Type.Object({
-        node: Type.String(),
-        applied: Type.Boolean({
-          description:
-            "False: the node did not answer, and follows within 30 s; or it is lost or stopped, or of a version that does " +
-            "not follow. A node that is gone is listed for 10 minutes.",
-        }),
+  ),
+  log_level: nullable(oneOf(LOG_LEVELS, { description: "Null: `LOG_LEVEL` of each node applies." })),
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      applied: Type.Boolean({
+        description:
+          "False: the node did not answer, and follows within 30 s; or it is lost or stopped, or of a version that does " +
+          "not follow. A node that is gone is listed for 10 minutes.",
       }),
-    ),
-  },
-  { title: "Installation" },
-);
+    }),
+  ),
+});
 
 export const getInstallation = operation({
   action: "nodes.installation",

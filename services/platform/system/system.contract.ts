@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -56,13 +56,14 @@ const document = {
 export const getOpenapi = operation({ route: "GET /openapi.json", root: true, ...document });
 export const getOpenapiV1 = operation({ route: "GET /openapi.json", ...document });
 
-const JsonRpcError = Type.Object(
+const JsonRpcError = component(
+  "JsonRpcError",
   {
     jsonrpc: Type.Literal("2.0"),
     error: Type.Object({ code: Type.Integer(), message: Type.String() }),
     id: nullable(Type.Union([Type.String(), Type.Number()])),
   },
-  { title: "JsonRpcError", description: "A JSON-RPC error, as the protocol defines it." },
+  { description: "A JSON-RPC error, as the protocol defines it." },
 );
 
 /** The gateway reports errors of the request, the protocol those of a message. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { AnyText, Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { asOf } from "../memories/memories.contract.ts";
@@ -34,19 +34,16 @@ const BundleItem = Type.Object({
   rank: Type.Integer({ minimum: 1, description: "1 is the best of all kinds." }),
 });
 
-const Bundle = Type.Object(
-  {
-    id: Uuid("bundle"),
-    query: nullable(Type.String()),
-    items: Type.Array(BundleItem, { description: "By rank." }),
-    rendered_brief: Type.String({ description: "Markdown; text by others is fenced." }),
-    degraded: Type.Boolean({ description: "A source was unavailable." }),
-    degraded_reasons: Type.Array(Type.String({ examples: ["outputs: could not be asked"] })),
-    weights_version: Type.String({ description: "The version of the ranking weights." }),
-    created_at: Timestamp,
-  },
-  { title: "Bundle" },
-);
+const Bundle = component("Bundle", {
+  id: Uuid("bundle"),
+  query: nullable(Type.String()),
+  items: Type.Array(BundleItem, { description: "By rank." }),
+  rendered_brief: Type.String({ description: "Markdown; text by others is fenced." }),
+  degraded: Type.Boolean({ description: "A source was unavailable." }),
+  degraded_reasons: Type.Array(Type.String({ examples: ["outputs: could not be asked"] })),
+  weights_version: Type.String({ description: "The version of the ranking weights." }),
+  created_at: Timestamp,
+});
 
 export const assembleBundle = operation({
   action: "bundles.assemble",
@@ -119,16 +116,13 @@ export const getBundleBrief = operation({
 /** Bundles stay the agent's: people only read them, and each read is audited. */
 const person = { access: { by: "user" }, audit: true } as const;
 
-const ListedBundle = Type.Object(
-  {
-    id: Uuid("bundle"),
-    query: nullable(Type.String({ description: "The beginning of the query." })),
-    item_count: Type.Integer({ minimum: 0 }),
-    degraded: Type.Boolean(),
-    created_at: Timestamp,
-  },
-  { title: "ListedBundle" },
-);
+const ListedBundle = component("ListedBundle", {
+  id: Uuid("bundle"),
+  query: nullable(Type.String({ description: "The beginning of the query." })),
+  item_count: Type.Integer({ minimum: 0 }),
+  degraded: Type.Boolean(),
+  created_at: Timestamp,
+});
 
 export const listBundlesOfAgent = operation({
   action: "bundles.list_of_agent",
@@ -149,14 +143,11 @@ export const getBundleOfAgent = operation({
     "title, and the brief, which quotes them, is then null.",
   ...person,
   path: { id: Uuid("bundle") },
-  answer: Type.Object(
-    {
-      ...Bundle.properties,
-      agent_id: Id("ag"),
-      rendered_brief: nullable(
-        Type.String({ description: "Markdown. Null if it quotes an item that the caller cannot read." }),
-      ),
-    },
-    { title: "BundleForPeople" },
-  ),
+  answer: component("BundleForPeople", {
+    ...Bundle.properties,
+    agent_id: Id("ag"),
+    rendered_brief: nullable(
+      Type.String({ description: "Markdown. Null if it quotes an item that the caller cannot read." }),
+    ),
+  }),
 });

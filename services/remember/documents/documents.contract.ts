@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { byReference, component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Limit, Offset, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Subject } from "../../../lib/contract/subject.ts";
 import { FILE_TYPES, type FileType } from "../../../lib/http/file-types.ts";
@@ -56,83 +56,74 @@ const audienceFields = {
   segments: Type.Optional(labels.segments),
 };
 const AudienceInput = (description: string) => Type.Object(audienceFields, { description });
-const AudienceOfDocument = Type.Object(labels, { title: "Audience" });
+const AudienceOfDocument = component("Audience", labels);
 
-export const Document = Type.Object(
-  {
-    document_id: Uuid("document"),
-    filename: Type.String(),
-    mime_type: MimeType,
-    status: oneOf(STATUSES),
-    error: nullable(
-      Type.String({ description: "Reason of the failure.", examples: ["The file is encrypted."] }),
-    ),
-    byte_size: Type.Integer({ minimum: 0 }),
-    chunk_count: Type.Integer({ minimum: 0 }),
-    sensitivity: SensitivityOfDocument,
-    audience: AudienceOfDocument,
-    subject: nullable(Subject),
-    version_num: Type.Integer({ minimum: 1, description: "Its version among the documents of this name." }),
-    superseded_by: nullable(Uuid("document")),
-    agent_id: nullable(Id("ag", "The agent that uploaded it; null if a person did.")),
-    user_id: nullable(Id("usr", "The person who uploaded it; null if an agent did.")),
-    team_id: nullable(Id("team")),
-    created_at: Timestamp,
-    ingested_at: nullable(Timestamp),
-    ingestion_source_id: Uuid("source"),
-    ingestion_source_name: Type.String(),
-  },
-  { title: "Document" },
-);
+export const Document = component("Document", {
+  document_id: Uuid("document"),
+  filename: Type.String(),
+  mime_type: MimeType,
+  status: oneOf(STATUSES),
+  error: nullable(
+    Type.String({ description: "Reason of the failure.", examples: ["The file is encrypted."] }),
+  ),
+  byte_size: Type.Integer({ minimum: 0 }),
+  chunk_count: Type.Integer({ minimum: 0 }),
+  sensitivity: SensitivityOfDocument,
+  audience: AudienceOfDocument,
+  subject: nullable(Subject),
+  version_num: Type.Integer({ minimum: 1, description: "Its version among the documents of this name." }),
+  superseded_by: nullable(Uuid("document")),
+  agent_id: nullable(Id("ag", "The agent that uploaded it; null if a person did.")),
+  user_id: nullable(Id("usr", "The person who uploaded it; null if an agent did.")),
+  team_id: nullable(Id("team")),
+  created_at: Timestamp,
+  ingested_at: nullable(Timestamp),
+  ingestion_source_id: Uuid("source"),
+  ingestion_source_name: Type.String(),
+});
 
-const Loss = Type.Object(
-  {
-    kind: Type.String({ examples: ["picture"] }),
-    place: Type.String({ description: "Where in the file.", examples: ["slide 3"] }),
-    count: Type.Integer({ minimum: 1 }),
-  },
-  { title: "Loss" },
-);
+const Loss = component("Loss", {
+  kind: Type.String({ examples: ["picture"] }),
+  place: Type.String({ description: "Where in the file.", examples: ["slide 3"] }),
+  count: Type.Integer({ minimum: 1 }),
+});
 export type Loss = Static<typeof Loss>;
 
 /** A document with what is not read of it. */
-export const DocumentDetail = Type.Object(
-  {
-    ...Document.properties,
-    losses: Type.Array(Loss, {
-      description:
-        "What the file shows that is not in its text: pictures without a description, scanned pages, embedded objects, " +
-        "unreadable attachments, and where the encoding was guessed. At most 100 kinds and places are listed.",
-    }),
-  },
-  { title: "DocumentDetail" },
-);
+export const DocumentDetail = component("DocumentDetail", {
+  ...Document.properties,
+  losses: Type.Array(Loss, {
+    description:
+      "What the file shows that is not in its text: pictures without a description, scanned pages, embedded objects, " +
+      "unreadable attachments, and where the encoding was guessed. At most 100 kinds and places are listed.",
+  }),
+});
 
 /** States that are announced by events. */
 const ANNOUNCED = ["stored", "failed", "superseded"] as const satisfies readonly DocumentStatus[];
 const { document_id, ingestion_source_id, version_num, superseded_by } = Document.properties;
 
 /** The data of `service.document.*`. */
-export const DocumentChange = Type.Object(
-  { document_id, status: oneOf(ANNOUNCED), source_id: ingestion_source_id, version_num, superseded_by },
-  { title: "DocumentChange" },
-);
+export const DocumentChange = component("DocumentChange", {
+  document_id,
+  status: oneOf(ANNOUNCED),
+  source_id: ingestion_source_id,
+  version_num,
+  superseded_by,
+});
 
-export const Chunk = Type.Object(
-  {
-    chunk_id: Uuid("chunk"),
-    document_id: Uuid("document"),
-    page_number: nullable(Type.Integer({ minimum: 1, description: "Page, slide or sheet." })),
-    char_offset: Type.Integer({ minimum: 0, description: "Its start in the document's text." }),
-    char_length: Type.Integer({ minimum: 1, description: "Its length in the document's text." }),
-    chunk_index: Type.Integer({ minimum: 0 }),
-    text: Type.String({
-      description: "The text there. If it begins within a table, the table's header goes before it.",
-    }),
-    created_at: Timestamp,
-  },
-  { title: "Chunk" },
-);
+export const Chunk = component("Chunk", {
+  chunk_id: Uuid("chunk"),
+  document_id: Uuid("document"),
+  page_number: nullable(Type.Integer({ minimum: 1, description: "Page, slide or sheet." })),
+  char_offset: Type.Integer({ minimum: 0, description: "Its start in the document's text." }),
+  char_length: Type.Integer({ minimum: 1, description: "Its length in the document's text." }),
+  chunk_index: Type.Integer({ minimum: 0 }),
+  text: Type.String({
+    description: "The text there. If it begins within a table, the table's header goes before it.",
+  }),
+  created_at: Timestamp,
+});
 
 const Accepted = Type.Object({
   accepted: Type.Boolean(),

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, Limit, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { TypeOfMemory } from "../memories/memories.contract.ts";
@@ -8,24 +8,21 @@ import { TypeOfMemory } from "../memories/memories.contract.ts";
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Seq = (description: string) => Whole({ description });
 
-const Finding = Type.Object(
-  {
-    seq: Seq("Its position in the tenant's sequence."),
-    memory_id: Uuid("memory"),
-    title: Type.String(),
-    summary: Type.String({ description: "The start of its content." }),
-    type: TypeOfMemory,
-    importance: Share,
-    confidence: Share,
-    origin: oneOf(["promoted", "created"], {
-      description: "Promoted to the institution, or written with that scope directly.",
-    }),
-    from_scope: nullable(oneOf(MEMORY_SCOPES, { description: "The scope before promotion." })),
-    recorded_at: Timestamp,
-    by_agent_id: nullable(Id("ag", "The owner; null if a person wrote it.")),
-  },
-  { title: "Finding" },
-);
+const Finding = component("Finding", {
+  seq: Seq("Its position in the tenant's sequence."),
+  memory_id: Uuid("memory"),
+  title: Type.String(),
+  summary: Type.String({ description: "The start of its content." }),
+  type: TypeOfMemory,
+  importance: Share,
+  confidence: Share,
+  origin: oneOf(["promoted", "created"], {
+    description: "Promoted to the institution, or written with that scope directly.",
+  }),
+  from_scope: nullable(oneOf(MEMORY_SCOPES, { description: "The scope before promotion." })),
+  recorded_at: Timestamp,
+  by_agent_id: nullable(Id("ag", "The owner; null if a person wrote it.")),
+});
 
 export const listFindings = operation({
   action: "findings.list",

@@ -1,11 +1,12 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { REMOVAL } from "../../identity/tenants/tenants.contract.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 
-const Erased = Type.Object(
+const Erased = component(
+  "ErasedMemories",
   {
     memories: Count,
     documents: Count,
@@ -22,7 +23,6 @@ const Erased = Type.Object(
     schedules: Type.Optional(Count),
   },
   {
-    title: "ErasedMemories",
     additionalProperties: Count,
     description: "Rows by kind; bundles and handoffs count if they named an erased memory.",
   },

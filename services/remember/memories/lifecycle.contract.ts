@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import {
   MEMORY_STATUSES,
@@ -109,28 +109,25 @@ const By = {
   reason: nullable(Type.String({ description: "Why; null if nobody said." })),
 };
 
-const MemoryVersion = Type.Object(
-  {
-    id: Uuid("memory"),
-    title: Type.String(),
-    content: Type.String(),
-    status: oneOf(MEMORY_STATUSES),
-    valid: Valid,
-    recorded_at: Timestamp,
-    ...By,
-    superseded_by: nullable(Uuid("memory", "The next version.")),
-    superseded_at: nullable(Timestamp),
-    corrections: Type.Array(
-      Type.Object({
-        at: Timestamp,
-        valid: { ...Valid, description: "When it had been said to hold." },
-        ...By,
-      }),
-      { description: "Corrections of its times, newest first." },
-    ),
-  },
-  { title: "MemoryVersion" },
-);
+const MemoryVersion = component("MemoryVersion", {
+  id: Uuid("memory"),
+  title: Type.String(),
+  content: Type.String(),
+  status: oneOf(MEMORY_STATUSES),
+  valid: Valid,
+  recorded_at: Timestamp,
+  ...By,
+  superseded_by: nullable(Uuid("memory", "The next version.")),
+  superseded_at: nullable(Timestamp),
+  corrections: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      valid: { ...Valid, description: "When it had been said to hold." },
+      ...By,
+    }),
+    { description: "Corrections of its times, newest first." },
+  ),
+});
 
 export const getMemoryHistory = operation({
   action: "memories.history",
@@ -141,6 +138,6 @@ export const getMemoryHistory = operation({
     "those that superseded it, newest first: those that the caller can read, 200 at most.",
   access: reader,
   path,
-  answer: Type.Object({ versions: Type.Array(MemoryVersion) }, { title: "MemoryHistory" }),
+  answer: component("MemoryHistory", { versions: Type.Array(MemoryVersion) }),
   mcp: true,
 });

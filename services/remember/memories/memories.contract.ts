@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Instant } from "../../../lib/contract/instant.ts";
 import {
@@ -151,22 +151,19 @@ const memoryFields = {
   accessed_at: Timestamp,
 };
 
-export const Memory = Type.Object(memoryFields, { title: "Memory" });
+export const Memory = component("Memory", memoryFields);
 
 /** Usage and trust of a memory (api: Memories). */
-const Usage = Type.Object(
-  {
-    cite_count_30d: Type.Integer({ description: "Citations in the last 30 days, including the owner's." }),
-    last_cited_at: nullable(Timestamp),
-    trust: Type.Number({
-      description:
-        "The lowest confidence of the memory and its lineage: the memories that it superseded, absorbed in a merge or was " +
-        "derived from.",
-      examples: [0.5],
-    }),
-  },
-  { title: "Usage" },
-);
+const Usage = component("Usage", {
+  cite_count_30d: Type.Integer({ description: "Citations in the last 30 days, including the owner's." }),
+  last_cited_at: nullable(Timestamp),
+  trust: Type.Number({
+    description:
+      "The lowest confidence of the memory and its lineage: the memories that it superseded, absorbed in a merge or was " +
+      "derived from.",
+    examples: [0.5],
+  }),
+});
 
 /** Fields for creating a memory. Owner and tenant come from the token. */
 export const newMemoryFields = {
@@ -333,7 +330,7 @@ export const getMemory = operation({
     "Use this to see where a memory comes from and how it is used. Returns it with its usage and trust. Forgotten and expired memories can be read only by their owner, until they are purged.",
   access: reader,
   path,
-  answer: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }),
+  answer: component("MemoryWithUsage", { ...memoryFields, usage: Usage }),
   mcp: true,
 });
 

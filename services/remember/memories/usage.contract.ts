@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, SomeText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { path, reader } from "./memories.contract.ts";
 
@@ -18,22 +18,19 @@ export const citeMemory = operation({
   mcp: { idempotent: true },
 });
 
-const Citation = Type.Object(
-  {
-    document_id: Uuid("document"),
-    document_name: Type.String(),
-    page: nullable(Type.Integer()),
-    snippet: Type.String(),
-    source_id: Uuid("source"),
-    confidence: nullable(Type.Number()),
-    version: nullable(Type.Integer()),
-    freshness: Type.Object({
-      stale: Type.Boolean({ description: "The document was superseded or deleted since." }),
-      stale_since: nullable(Timestamp),
-    }),
-  },
-  { title: "Citation" },
-);
+const Citation = component("Citation", {
+  document_id: Uuid("document"),
+  document_name: Type.String(),
+  page: nullable(Type.Integer()),
+  snippet: Type.String(),
+  source_id: Uuid("source"),
+  confidence: nullable(Type.Number()),
+  version: nullable(Type.Integer()),
+  freshness: Type.Object({
+    stale: Type.Boolean({ description: "The document was superseded or deleted since." }),
+    stale_since: nullable(Timestamp),
+  }),
+});
 
 export const listMemoryCitations = operation({
   action: "memories.citations",
@@ -48,18 +45,15 @@ export const listMemoryCitations = operation({
   mcp: true,
 });
 
-const Activity = Type.Object(
-  {
-    kind: Type.Literal("cite"),
-    memory_id: Uuid("memory"),
-    own: Type.Boolean({
-      description: "The memory is the agent's own; the citation does not affect ranking.",
-    }),
-    originating_query_id: nullable(QueryId),
-    at: Timestamp,
-  },
-  { title: "Activity" },
-);
+const Activity = component("Activity", {
+  kind: Type.Literal("cite"),
+  memory_id: Uuid("memory"),
+  own: Type.Boolean({
+    description: "The memory is the agent's own; the citation does not affect ranking.",
+  }),
+  originating_query_id: nullable(QueryId),
+  at: Timestamp,
+});
 
 export const getAgentActivity = operation({
   action: "memories.activity",
@@ -89,23 +83,20 @@ export const getMemoryHealth = operation({
   description:
     "Use this to find what needs care: returns the number of duplicates, orphans, stale and unembedded memories among the readable ones that changed last, at most 100,000.",
   access: reader,
-  answer: Type.Object(
-    {
-      duplicate_count: Count("Pairs proposed for merging."),
-      orphan_count: Count("Active memories without relationships."),
-      stale_count: Count("Memories whose freshness date is over 90 days old."),
-      embed_gap_count: {
-        ...nullable(Type.Integer()),
-        description:
-          "For the whole tenant: memories without an embedding yet, found only by their text. Null if search is unavailable.",
-      },
-      reflection_count: Count("Memories of the type `reflection`."),
-      decay_distribution: Type.Record(Type.String(), Type.Integer(), {
-        description: "Memories by the time since they were last read.",
-        examples: [{ under_7d: 12, "7d_to_30d": 3 }],
-      }),
+  answer: component("MemoryHealth", {
+    duplicate_count: Count("Pairs proposed for merging."),
+    orphan_count: Count("Active memories without relationships."),
+    stale_count: Count("Memories whose freshness date is over 90 days old."),
+    embed_gap_count: {
+      ...nullable(Type.Integer()),
+      description:
+        "For the whole tenant: memories without an embedding yet, found only by their text. Null if search is unavailable.",
     },
-    { title: "MemoryHealth" },
-  ),
+    reflection_count: Count("Memories of the type `reflection`."),
+    decay_distribution: Type.Record(Type.String(), Type.Integer(), {
+      description: "Memories by the time since they were last read.",
+      examples: [{ under_7d: 12, "7d_to_30d": 3 }],
+    }),
+  }),
   mcp: true,
 });

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Content, reader, writer } from "../memories/memories.contract.ts";
 
@@ -10,26 +10,23 @@ const path = { id: Uuid("merge_proposal") };
 const Note = nullable(AnyText(2000, "Reason for the proposal or the decision.", "Both say the same."));
 const Status = oneOf(MERGE_STATUSES, { description: "Status of the proposal." });
 
-export const MergeProposal = Type.Object(
-  {
-    id: Uuid("merge_proposal"),
-    tenant_id: Id("tn"),
-    proposer_user_id: nullable(Id("usr")),
-    proposer_agent_id: nullable(Id("ag", "Both null: the service found a likely duplicate.")),
-    memory_a_id: Uuid("memory"),
-    memory_b_id: Uuid("memory"),
-    surviving_memory_id: nullable(Uuid("memory")),
-    status: Status,
-    similarity: nullable(
-      Type.Number({ description: "Similarity of the texts, if the service proposed it.", examples: [0.97] }),
-    ),
-    proposed_at: Timestamp,
-    resolved_at: nullable(Timestamp),
-    resolved_by_user_id: nullable(Id("usr")),
-    resolution_note: Note,
-  },
-  { title: "MergeProposal" },
-);
+export const MergeProposal = component("MergeProposal", {
+  id: Uuid("merge_proposal"),
+  tenant_id: Id("tn"),
+  proposer_user_id: nullable(Id("usr")),
+  proposer_agent_id: nullable(Id("ag", "Both null: the service found a likely duplicate.")),
+  memory_a_id: Uuid("memory"),
+  memory_b_id: Uuid("memory"),
+  surviving_memory_id: nullable(Uuid("memory")),
+  status: Status,
+  similarity: nullable(
+    Type.Number({ description: "Similarity of the texts, if the service proposed it.", examples: [0.97] }),
+  ),
+  proposed_at: Timestamp,
+  resolved_at: nullable(Timestamp),
+  resolved_by_user_id: nullable(Id("usr")),
+  resolution_note: Note,
+});
 
 export const proposeMerge = operation({
   action: "merges.propose",

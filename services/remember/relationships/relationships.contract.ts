@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Limit, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Memory, path, reader, writer } from "../memories/memories.contract.ts";
 
@@ -23,19 +23,16 @@ const Strength = Type.Number({
   examples: [0.5],
 });
 
-export const Relationship = Type.Object(
-  {
-    id: Id("rel"),
-    tenant_id: Id("tn"),
-    source_memory_id: Uuid("memory"),
-    target_memory_id: Uuid("memory"),
-    relationship_type: TypeName,
-    strength: Strength,
-    metadata: Metadata,
-    created_at: Timestamp,
-  },
-  { title: "Relationship" },
-);
+export const Relationship = component("Relationship", {
+  id: Id("rel"),
+  tenant_id: Id("tn"),
+  source_memory_id: Uuid("memory"),
+  target_memory_id: Uuid("memory"),
+  relationship_type: TypeName,
+  strength: Strength,
+  metadata: Metadata,
+  created_at: Timestamp,
+});
 
 export const createRelationship = operation({
   action: "relationships.create",
@@ -113,14 +110,11 @@ export const getMemoryGraph = operation({
   mcp: true,
 });
 
-const RelationshipType = Type.Object(
-  {
-    name: TypeName,
-    description: Type.String(),
-    inverse: nullable(Type.String({ description: "The inverse type." })),
-  },
-  { title: "RelationshipType" },
-);
+const RelationshipType = component("RelationshipType", {
+  name: TypeName,
+  description: Type.String(),
+  inverse: nullable(Type.String({ description: "The inverse type." })),
+});
 
 export const listRelationshipTypes = operation({
   action: "relationships.types",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { AnyText, Description, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 
 const reader = { by: "any", scope: "memory:read" } as const;
@@ -27,15 +27,15 @@ const preamble = {
   description: nullable(Description),
 };
 
-export const Specialist = Type.Object(
-  { name: SpecialistName, version_num: Version, ...preamble },
-  { title: "Specialist" },
-);
+export const Specialist = component("Specialist", {
+  name: SpecialistName,
+  version_num: Version,
+  ...preamble,
+});
 
-const NotLoaded = Type.Object(
-  { error: Type.Object({ code: Type.String({ description: "`not_found` or `unavailable`." }) }) },
-  { title: "SpecialistNotLoaded" },
-);
+const NotLoaded = component("SpecialistNotLoaded", {
+  error: Type.Object({ code: Type.String({ description: "`not_found` or `unavailable`." }) }),
+});
 
 export const writeSpecialist = operation({
   action: "specialists.write",

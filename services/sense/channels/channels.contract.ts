@@ -1,38 +1,29 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
 const reader = { by: "any", scope: "channel:read" } as const;
 const writer = { by: "any", scope: "channel:write" } as const;
 
-export const Channel = Type.Object(
-  {
-    id: Id("ch"),
-    name: Name,
-    description: nullable(Description),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Channel" },
-);
+export const Channel = component("Channel", {
+  id: Id("ch"),
+  name: Name,
+  description: nullable(Description),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
-export const Member = Type.Object(
-  { channel_id: Id("ch"), agent_id: Id("ag"), joined_at: Timestamp },
-  { title: "Member" },
-);
+export const Member = component("Member", { channel_id: Id("ch"), agent_id: Id("ag"), joined_at: Timestamp });
 
-export const Feed = Type.Object(
-  {
-    id: Id("feed"),
-    channel_id: Id("ch"),
-    event_type_glob: TypeGlob,
-    filter_expression: nullable(FilterExpression),
-    created_at: Timestamp,
-    warnings: SubscriptionWarnings,
-  },
-  { title: "Feed" },
-);
+export const Feed = component("Feed", {
+  id: Id("feed"),
+  channel_id: Id("ch"),
+  event_type_glob: TypeGlob,
+  filter_expression: nullable(FilterExpression),
+  created_at: Timestamp,
+  warnings: SubscriptionWarnings,
+});
 
 export const createChannel = operation({
   action: "channels.create",

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { Mapping, Source } from "../ingest/mapping.contract.ts";
 
@@ -32,7 +32,8 @@ const Prefetch = Type.Integer({
   examples: [100],
 });
 
-const ConnectorMapping = Type.Object(
+const ConnectorMapping = component(
+  "ConnectorMapping",
   {
     ...Mapping.properties,
     id: Type.Optional(
@@ -48,7 +49,6 @@ const ConnectorMapping = Type.Object(
     ),
   },
   {
-    title: "ConnectorMapping",
     additionalProperties: false,
     description:
       "Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0).",
@@ -58,50 +58,47 @@ const ConnectorMapping = Type.Object(
 /** The arguments of `compileMapping` besides the source. */
 export type ConnectorMapping = Static<typeof ConnectorMapping>;
 
-export const ConnectorView = Type.Object(
-  {
-    id: Id("con"),
-    name: Name,
-    kind: Kind,
-    url: Type.String({
-      description: "Address of the broker, without credentials and query.",
-      examples: ["amqps://***@rabbit.example.com/"],
+export const ConnectorView = component("Connector", {
+  id: Id("con"),
+  name: Name,
+  kind: Kind,
+  url: Type.String({
+    description: "Address of the broker, without credentials and query.",
+    examples: ["amqps://***@rabbit.example.com/"],
+  }),
+  queue: nullable(Queue),
+  address: nullable(Address),
+  source: Source,
+  mapping: ConnectorMapping,
+  prefetch: Prefetch,
+  paused: Paused,
+  state: oneOf(CONNECTOR_STATES, { examples: ["consuming"] }),
+  last_error: nullable(
+    Type.String({
+      description: "The latest error; kept after recovery.",
+      examples: ["connect ECONNREFUSED 192.0.2.7:5671"],
     }),
-    queue: nullable(Queue),
-    address: nullable(Address),
-    source: Source,
-    mapping: ConnectorMapping,
-    prefetch: Prefetch,
-    paused: Paused,
-    state: oneOf(CONNECTOR_STATES, { examples: ["consuming"] }),
-    last_error: nullable(
-      Type.String({
-        description: "The latest error; kept after recovery.",
-        examples: ["connect ECONNREFUSED 192.0.2.7:5671"],
-      }),
-    ),
-    last_error_at: nullable(Timestamp),
-    counts: Type.Object({
-      received: Type.Integer({ description: "Messages received, repetitions included." }),
-      accepted: Type.Integer({
-        description: "Messages accepted as new events; redelivered duplicates do not count.",
-      }),
-      duplicates: Type.Integer({ description: "Messages whose id an event has already." }),
-      differing_duplicates: Type.Integer({
-        description:
-          "Duplicates whose source or content differs from the first event's. They were not stored: choose an `id` that " +
-          "identifies the event.",
-      }),
-      mapping_errors: Type.Integer({
-        description: "Messages that could not be mapped and were dead-lettered.",
-      }),
+  ),
+  last_error_at: nullable(Timestamp),
+  counts: Type.Object({
+    received: Type.Integer({ description: "Messages received, repetitions included." }),
+    accepted: Type.Integer({
+      description: "Messages accepted as new events; redelivered duplicates do not count.",
     }),
-    lag: nullable(Type.Integer({ description: "Messages waiting at the broker, if it reports them." })),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Connector" },
-);
+    duplicates: Type.Integer({ description: "Messages whose id an event has already." }),
+    differing_duplicates: Type.Integer({
+      description:
+        "Duplicates whose source or content differs from the first event's. They were not stored: choose an `id` that " +
+        "identifies the event.",
+    }),
+    mapping_errors: Type.Integer({
+      description: "Messages that could not be mapped and were dead-lettered.",
+    }),
+  }),
+  lag: nullable(Type.Integer({ description: "Messages waiting at the broker, if it reports them." })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 export const createConnector = operation({
   action: "connectors.create",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
@@ -14,36 +14,33 @@ const Attempt = Type.Object({
   reason: Type.Optional(Type.String()),
 });
 
-export const AgentDelivery = Type.Object(
-  {
-    id: Id("dlv", "Id of the delivery, not of its event."),
-    status: oneOf(STATUSES, {
-      description:
-        "`ready`: not leased yet. `in_flight`: leased. `waiting`: will be retried. `dead`: a dead letter. " +
-        "`discarded`: removed by a person, or as a dead letter.",
-    }),
-    event: nullable(
-      Type.Object(
-        {
-          event_id: Id("evt"),
-          type: Type.String(),
-          source: Type.String(),
-          subject: nullable(Type.String()),
-        },
-        { description: "Null if the event is no longer kept." },
-      ),
+export const AgentDelivery = component("AgentDelivery", {
+  id: Id("dlv", "Id of the delivery, not of its event."),
+  status: oneOf(STATUSES, {
+    description:
+      "`ready`: not leased yet. `in_flight`: leased. `waiting`: will be retried. `dead`: a dead letter. " +
+      "`discarded`: removed by a person, or as a dead letter.",
+  }),
+  event: nullable(
+    Type.Object(
+      {
+        event_id: Id("evt"),
+        type: Type.String(),
+        source: Type.String(),
+        subject: nullable(Type.String()),
+      },
+      { description: "Null if the event is no longer kept." },
     ),
-    attempt_count: Type.Integer(),
-    next_attempt_at: nullable({
-      ...Timestamp,
-      description: "When it is retried: the end of the wait or, in flight, of the lease. Null otherwise.",
-    }),
-    last_error: nullable(Type.Object({ at: Timestamp, reason: Type.String() })),
-    created_at: Timestamp,
-    timeline: Type.Array(Attempt, { description: "Oldest first; the latest 20." }),
-  },
-  { title: "AgentDelivery" },
-);
+  ),
+  attempt_count: Type.Integer(),
+  next_attempt_at: nullable({
+    ...Timestamp,
+    description: "When it is retried: the end of the wait or, in flight, of the lease. Null otherwise.",
+  }),
+  last_error: nullable(Type.Object({ at: Timestamp, reason: Type.String() })),
+  created_at: Timestamp,
+  timeline: Type.Array(Attempt, { description: "Oldest first; the latest 20." }),
+});
 
 export const listDeliveries = operation({
   action: "deliveries.list",
@@ -72,13 +69,10 @@ export const getDeliveryLog = operation({
     "Returns what the agent wrote when it acknowledged or rejected the delivery: the log of the last attempt that has " +
     "one. For the agent itself, the person who owns it, and admins.",
   access: { by: "any", scope: "receive" },
-  answer: Type.Object(
-    {
-      log: nullable(Type.String({ description: "Text of the agent, with any control characters." })),
-      logged_at: nullable(Timestamp),
-    },
-    { title: "DeliveryLog" },
-  ),
+  answer: component("DeliveryLog", {
+    log: nullable(Type.String({ description: "Text of the agent, with any control characters." })),
+    logged_at: nullable(Timestamp),
+  }),
   errors: ["forbidden"],
 });
 
@@ -124,60 +118,57 @@ export const explainReception = operation({
       ),
     ),
   },
-  answer: Type.Object(
-    {
-      reasons: Type.Array(Type.Object({ reason: oneOf(REASONS), text: Type.String() }), {
-        description: "What applies, the most important first.",
+  answer: component("Reception", {
+    reasons: Type.Array(Type.Object({ reason: oneOf(REASONS), text: Type.String() }), {
+      description: "What applies, the most important first.",
+    }),
+    event: nullable(
+      Type.Object({
+        event_id: Id("evt"),
+        type: Type.String(),
+        source: Type.String(),
+        subject: nullable(Type.String()),
+        accepted_at: Timestamp,
       }),
-      event: nullable(
-        Type.Object({
-          event_id: Id("evt"),
-          type: Type.String(),
-          source: Type.String(),
-          subject: nullable(Type.String()),
-          accepted_at: Timestamp,
-        }),
-      ),
-      delivery: nullable(AgentDelivery),
-      subscriptions: Type.Array(
-        Type.Object({
-          id: Type.String({ examples: ["int_", "feed_"] }),
-          kind: oneOf(["interest", "feed"]),
-          channel_id: nullable(Id("ch", "Of a feed.")),
-          event_type: Type.String({ examples: ["com.example.*"] }),
-          filter_expression: nullable(Type.String()),
-          reason: nullable(
-            oneOf(VERDICTS, {
-              description:
-                "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed. " +
-                "`suspended`: the filter or glob is too slow. `later`: it matches, but was created or changed after " +
-                "the event. Null without an event.",
-            }),
-          ),
-          error: nullable(Type.String({ description: "Why the filter failed." })),
-          suspended_until: nullable(Timestamp),
-          unmatched_since: nullable({
-            ...Timestamp,
-            description: "Set for an interest that has matched no event since it was created or changed.",
-          }),
-        }),
-      ),
-      more: Type.Boolean({ description: "Whether there are more subscriptions." }),
-      health: DeliveryHealth,
-      limits: Type.Object({
-        visibility_timeout_seconds: Type.Integer({ description: "Of each lease." }),
-        retry_budget: Type.Integer({ description: "Attempts before a delivery is dead-lettered." }),
-        max_in_flight: nullable(Type.Integer({ description: "Deliveries at once." })),
-        max_per_minute: nullable(Type.Integer({ description: "Deliveries in a minute." })),
-        requests_per_minute: nullable(
-          Type.Integer({
-            description: "`RATE_LIMIT_PER_MINUTE`; keys and the organisation may have their own.",
+    ),
+    delivery: nullable(AgentDelivery),
+    subscriptions: Type.Array(
+      Type.Object({
+        id: Type.String({ examples: ["int_", "feed_"] }),
+        kind: oneOf(["interest", "feed"]),
+        channel_id: nullable(Id("ch", "Of a feed.")),
+        event_type: Type.String({ examples: ["com.example.*"] }),
+        filter_expression: nullable(Type.String()),
+        reason: nullable(
+          oneOf(VERDICTS, {
+            description:
+              "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed. " +
+              "`suspended`: the filter or glob is too slow. `later`: it matches, but was created or changed after " +
+              "the event. Null without an event.",
           }),
         ),
+        error: nullable(Type.String({ description: "Why the filter failed." })),
+        suspended_until: nullable(Timestamp),
+        unmatched_since: nullable({
+          ...Timestamp,
+          description: "Set for an interest that has matched no event since it was created or changed.",
+        }),
       }),
-    },
-    { title: "Reception" },
-  ),
+    ),
+    more: Type.Boolean({ description: "Whether there are more subscriptions." }),
+    health: DeliveryHealth,
+    limits: Type.Object({
+      visibility_timeout_seconds: Type.Integer({ description: "Of each lease." }),
+      retry_budget: Type.Integer({ description: "Attempts before a delivery is dead-lettered." }),
+      max_in_flight: nullable(Type.Integer({ description: "Deliveries at once." })),
+      max_per_minute: nullable(Type.Integer({ description: "Deliveries in a minute." })),
+      requests_per_minute: nullable(
+        Type.Integer({
+          description: "`RATE_LIMIT_PER_MINUTE`; keys and the organisation may have their own.",
+        }),
+      ),
+    }),
+  }),
   errors: ["forbidden"],
 });
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { idPattern } from "../../../lib/ids.ts";
 
@@ -15,30 +15,30 @@ const DeadLetterId = Type.String({
   description: "Id of the delivery; or of its event, if that has one dead letter only.",
 });
 
-export const DeadLetter = Type.Object(
-  {
-    id: DeliveryId,
-    event_id: nullable(Type.String()),
-    agent_id: nullable(Type.String({ description: "Null if the input could not be mapped to an event." })),
-    payload: Type.Unknown({
-      description: "The whole CloudEvent, or the input that could not be mapped.",
-    }),
-    attempt_count: Type.Integer(),
-    dlq_reason: Type.String({ examples: ["max attempts exceeded (5): lease expired"] }),
-    created_at: Timestamp,
-    dead_lettered_at: Timestamp,
-    source: nullable(Type.String({ description: "The source of the event." })),
-  },
-  { title: "DeadLetter" },
-);
+export const DeadLetter = component("DeadLetter", {
+  id: DeliveryId,
+  event_id: nullable(Type.String()),
+  agent_id: nullable(Type.String({ description: "Null if the input could not be mapped to an event." })),
+  payload: Type.Unknown({
+    description: "The whole CloudEvent, or the input that could not be mapped.",
+  }),
+  attempt_count: Type.Integer(),
+  dlq_reason: Type.String({ examples: ["max attempts exceeded (5): lease expired"] }),
+  created_at: Timestamp,
+  dead_lettered_at: Timestamp,
+  source: nullable(Type.String({ description: "The source of the event." })),
+});
 
 const { event_id, agent_id, attempt_count, dlq_reason } = DeadLetter.properties;
 
 /** The data of `service.delivery.dead_lettered`. */
-export const DeadLetterNotice = Type.Object(
-  { delivery_id: DeliveryId, event_id, agent_id, attempt_count, dlq_reason },
-  { title: "DeadLetterNotice" },
-);
+export const DeadLetterNotice = component("DeadLetterNotice", {
+  delivery_id: DeliveryId,
+  event_id,
+  agent_id,
+  attempt_count,
+  dlq_reason,
+});
 
 const deadFilter = {
   reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { LimitedBy } from "../../identity/agents/agents.contract.ts";
 
@@ -20,12 +20,10 @@ const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
 const DeliveryId = Id("dlv", "Id of the delivery, not of its event.");
 const AgentId = Id("ag");
 const Event = Type.Record(Type.String(), Type.Unknown(), { description: "The whole CloudEvent." });
-const Matched = Type.Object(
+const Matched = component(
+  "Matched",
   { interest_ids: Type.Array(Type.String()), feed_ids: Type.Array(Type.String()) },
-  {
-    title: "Matched",
-    description: "The agent's interests and the channel feeds that matched the event.",
-  },
+  { description: "The agent's interests and the channel feeds that matched the event." },
 );
 
 const LEASE = "j3kQ0vXWz1Yt";
@@ -34,23 +32,20 @@ const LEASE = "j3kQ0vXWz1Yt";
 const MAX_LOG = 16_384;
 
 /** spec: DeliveryEvent, plus `lease`, `lease_expires_at` and `matched` (api.md Delivery). */
-export const DeliveryEvent = Type.Object(
-  {
-    id: DeliveryId,
-    event_id: Type.String(),
-    payload: Event,
-    attempt_count: Type.Integer({ description: "Delivery attempts so far, from 1." }),
-    created_at: Timestamp,
-    lease: Type.String({
-      description: "Identifies this attempt. Pass it when you reject or extend the delivery.",
-      examples: [LEASE],
-    }),
-    lease_expires_at: Timestamp,
-    matched: Matched,
-    replay_id: Type.Optional(Uuid("replay", "Present if a replay of history delivers it.")),
-  },
-  { title: "DeliveryEvent" },
-);
+export const DeliveryEvent = component("DeliveryEvent", {
+  id: DeliveryId,
+  event_id: Type.String(),
+  payload: Event,
+  attempt_count: Type.Integer({ description: "Delivery attempts so far, from 1." }),
+  created_at: Timestamp,
+  lease: Type.String({
+    description: "Identifies this attempt. Pass it when you reject or extend the delivery.",
+    examples: [LEASE],
+  }),
+  lease_expires_at: Timestamp,
+  matched: Matched,
+  replay_id: Type.Optional(Uuid("replay", "Present if a replay of history delivers it.")),
+});
 
 const wanted = {
   limit: Type.Optional(

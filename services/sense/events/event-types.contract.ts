@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { MAX_LISTENERS } from "../interests/interests.contract.ts";
 import { EventSummary } from "./events.contract.ts";
@@ -32,16 +32,13 @@ const properties = {
   }),
 };
 
-const EventTypeSummary = Type.Object(properties, { title: "EventTypeSummary" });
+const EventTypeSummary = component("EventTypeSummary", properties);
 
-const Listener = Type.Object(
-  {
-    agent_id: Id("ag"),
-    interest_ids: Type.Array(Type.String()),
-    feed_ids: Type.Array(Type.String()),
-  },
-  { title: "EventTypeListener" },
-);
+const Listener = component("EventTypeListener", {
+  agent_id: Id("ag"),
+  interest_ids: Type.Array(Type.String()),
+  feed_ids: Type.Array(Type.String()),
+});
 
 export const listEventTypes = operation({
   action: "events.types",

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
 export const BATCH_MAX_EVENTS = 100;
@@ -25,7 +25,8 @@ const URI = { minLength: 1, maxLength: MAX_ATTRIBUTE };
 const TOKEN = "[0-9A-Za-z+*!#$%&'.^_`|~-]+";
 
 /** spec: Event. Publishing checks it by lib/cloudevents/cloudevents.ts, whose faults are `invalid_event`. */
-export const CloudEvent = Type.Object(
+export const CloudEvent = component(
+  "CloudEvent",
   {
     specversion: Type.Literal("1.0", { description: "Version of CloudEvents." }),
     id: Type.String({ ...text, description: "Deduplication key, unique within the tenant." }),
@@ -67,7 +68,6 @@ export const CloudEvent = Type.Object(
     ),
   },
   {
-    title: "CloudEvent",
     additionalProperties: true,
     description:
       "A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of lower-case letters and " +
@@ -85,27 +85,25 @@ export const Differs = Type.Optional(
   }),
 );
 
-export const PublishResult = Type.Object(
-  {
-    event_id: EventId,
-    status: oneOf(["accepted", "duplicate"], {
-      description: "`duplicate`: an event with this `id` exists, and `event_id` is its id.",
+export const PublishResult = component("PublishResult", {
+  event_id: EventId,
+  status: oneOf(["accepted", "duplicate"], {
+    description: "`duplicate`: an event with this `id` exists, and `event_id` is its id.",
+  }),
+  differs: Differs,
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "What looks like a slip in its type. Otherwise absent.",
+      examples: [["The type `com..order` has an empty part between dots. Did you mean `com.order`?"]],
     }),
-    differs: Differs,
-    warnings: Type.Optional(
-      Type.Array(Type.String(), {
-        description: "What looks like a slip in its type. Otherwise absent.",
-        examples: [["The type `com..order` has an empty part between dots. Did you mean `com.order`?"]],
-      }),
-    ),
-  },
-  { title: "PublishResult" },
-);
+  ),
+});
 
 const BatchResult = Type.Array(
   Type.Union([
     PublishResult,
-    Type.Object(
+    component(
+      "RejectedEvent",
       {
         status: Type.Literal("rejected"),
         error: Type.Object({
@@ -114,7 +112,7 @@ const BatchResult = Type.Array(
           details: Type.Record(Type.String(), Type.Unknown()),
         }),
       },
-      { title: "RejectedEvent", description: "The error of one event of a batch." },
+      { description: "The error of one event of a batch." },
     ),
   ]),
   { description: "Batch mode: one result for each event, in order." },
@@ -171,7 +169,7 @@ const summary = {
   payload: CloudEvent,
 };
 
-export const EventSummary = Type.Object(summary, { title: "EventSummary" });
+export const EventSummary = component("EventSummary", summary);
 
 /** The outcome of an event, as lists and the event's page show it. */
 export const eventOutcome = {
@@ -187,7 +185,7 @@ export const eventOutcome = {
   ),
 };
 
-const ListedEvent = Type.Object({ ...summary, ...eventOutcome }, { title: "ListedEvent" });
+const ListedEvent = component("ListedEvent", { ...summary, ...eventOutcome });
 
 export const listEvents = operation({
   action: "events.list",
@@ -256,26 +254,20 @@ export const streamEvents = operation({
   errors: ["insufficient_scope", "validation_error"],
 });
 
-const TimelineEntry = Type.Object(
-  {
-    at: Timestamp,
-    what: Type.String({ examples: ["published"] }),
-    reason: Type.Optional(Type.String()),
-  },
-  { title: "TimelineEntry" },
-);
+const TimelineEntry = component("TimelineEntry", {
+  at: Timestamp,
+  what: Type.String({ examples: ["published"] }),
+  reason: Type.Optional(Type.String()),
+});
 
-const EventReceiver = Type.Object(
-  {
-    delivery_id: Id("dlv"),
-    agent_id: Id("ag"),
-    state: Type.String(),
-    attempt_count: Type.Integer(),
-    matched: Type.Object({ interest_ids: Type.Array(Type.String()), feed_ids: Type.Array(Type.String()) }),
-    timeline: Type.Array(TimelineEntry),
-  },
-  { title: "EventReceiver" },
-);
+const EventReceiver = component("EventReceiver", {
+  delivery_id: Id("dlv"),
+  agent_id: Id("ag"),
+  state: Type.String(),
+  attempt_count: Type.Integer(),
+  matched: Type.Object({ interest_ids: Type.Array(Type.String()), feed_ids: Type.Array(Type.String()) }),
+  timeline: Type.Array(TimelineEntry),
+});
 
 export const getEvent = operation({
   action: "events.get",

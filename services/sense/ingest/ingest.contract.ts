@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { SCHEMES, SENDERS } from "../../../lib/webhooks/senders.ts";
 import { CloudEvent, Differs } from "../events/events.contract.ts";
@@ -26,49 +26,43 @@ const GivenSecret = Type.Optional(
 
 const OwnSignature = Type.Optional(nullable(WebhookSignature));
 
-const WebhookRequest = Type.Object(
-  {
-    request_id: Type.String({
-      description: "The `X-Request-Id` of the answer to the sender.",
-      examples: ["req_5dHs0vXg2mYq8ZcB1kTe"],
+const WebhookRequest = component("WebhookRequest", {
+  request_id: Type.String({
+    description: "The `X-Request-Id` of the answer to the sender.",
+    examples: ["req_5dHs0vXg2mYq8ZcB1kTe"],
+  }),
+  at: Timestamp,
+  outcome: oneOf(REQUEST_OUTCOMES, {
+    description:
+      "`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the " +
+      "address by the sender. `refused`: answered with an error, nothing was stored.",
+  }),
+  reason: nullable(
+    Type.String({
+      description: "Why it was refused or dead-lettered, or that a duplicate differs from the first event.",
+      examples: ["signature does not match"],
     }),
-    at: Timestamp,
-    outcome: oneOf(REQUEST_OUTCOMES, {
-      description:
-        "`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the " +
-        "address by the sender. `refused`: answered with an error, nothing was stored.",
-    }),
-    reason: nullable(
-      Type.String({
-        description: "Why it was refused or dead-lettered, or that a duplicate differs from the first event.",
-        examples: ["signature does not match"],
-      }),
-    ),
-    event_id: nullable(Id("evt")),
-    dead_letter_id: nullable(Id("dlv")),
-    events: Type.Integer({ description: "Events in the request: more than 1 in a batch of CloudEvents." }),
-    size: Type.Integer({ description: "Bytes of the body." }),
-    signature: nullable(
-      Type.String({ description: "How it was signed; null if refused.", examples: ["github"] }),
-    ),
-  },
-  { title: "WebhookRequest" },
-);
+  ),
+  event_id: nullable(Id("evt")),
+  dead_letter_id: nullable(Id("dlv")),
+  events: Type.Integer({ description: "Events in the request: more than 1 in a batch of CloudEvents." }),
+  size: Type.Integer({ description: "Bytes of the body." }),
+  signature: nullable(
+    Type.String({ description: "How it was signed; null if refused.", examples: ["github"] }),
+  ),
+});
 
-const Webhook = Type.Object(
-  {
-    id: Id("whk"),
-    name: Name,
-    source: Source,
-    mapping: WebhookMapping,
-    signature: nullable(WebhookSignature),
-    url: Type.String({ format: "uri", examples: ["https://sensorium.example.com/w/acme/github"] }),
-    last_request: nullable(WebhookRequest),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Webhook" },
-);
+const Webhook = component("Webhook", {
+  id: Id("whk"),
+  name: Name,
+  source: Source,
+  mapping: WebhookMapping,
+  signature: nullable(WebhookSignature),
+  url: Type.String({ format: "uri", examples: ["https://sensorium.example.com/w/acme/github"] }),
+  last_request: nullable(WebhookRequest),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 export const createWebhook = operation({
   action: "ingest.create_webhook",
@@ -207,24 +201,21 @@ export const listWebhookRequests = operation({
   answer: Type.Object({ requests: Type.Array(WebhookRequest) }),
 });
 
-const WebhookResult = Type.Object(
-  {
-    event_id: nullable(Type.String({ description: "Null if dead-lettered." })),
-    status: oneOf(["accepted", "duplicate", "dead_lettered"]),
-    differs: Differs,
-  },
-  { title: "WebhookResult" },
-);
+const WebhookResult = component("WebhookResult", {
+  event_id: nullable(Type.String({ description: "Null if dead-lettered." })),
+  status: oneOf(["accepted", "duplicate", "dead_lettered"]),
+  differs: Differs,
+});
 
 const WebhookBatchResult = Type.Array(WebhookResult, {
   title: "WebhookBatchResult",
   description: "For batches: one per event, in order.",
 });
 
-const Challenge = Type.Object(
+const Challenge = component(
+  "WebhookChallenge",
   {},
   {
-    title: "WebhookChallenge",
     additionalProperties: true,
     description:
       "To a verification of the address: what the sender expects, such as `challenge` (Slack) or `plainToken` and " +

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { nullable, oneOf } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf } from "../../../lib/contract/contract.ts";
 import { ALGORITHMS, TOLERANCE_SECONDS } from "../../../lib/webhooks/schemes.ts";
 import { SENDERS } from "../../../lib/webhooks/senders.ts";
 
@@ -14,7 +14,8 @@ export const Source = term(
   "github",
 );
 
-export const Mapping = Type.Object(
+export const Mapping = component(
+  "Mapping",
   {
     entity: term("Third part of the event type.", "issues"),
     action: term("Fourth part of the event type.", "/action"),
@@ -27,7 +28,6 @@ export const Mapping = Type.Object(
     data: optionalTerm("Data of the event. Default: the whole payload.", "/payload"),
   },
   {
-    title: "Mapping",
     additionalProperties: false,
     description:
       "Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload (`/issue/number`) or a header " +
@@ -63,7 +63,8 @@ const text = (description: string, example: string) =>
     examples: [example],
   });
 
-const CustomSignature = Type.Object(
+const CustomSignature = component(
+  "WebhookSignature",
   {
     scheme: oneOf(["custom"], { description: "Always `custom`: senders with a name have presets." }),
     header: HeaderName(
@@ -97,7 +98,6 @@ const CustomSignature = Type.Object(
     ),
   },
   {
-    title: "WebhookSignature",
     additionalProperties: false,
     description: "How a sender signs that has no preset: an HMAC with the secret's text as the key.",
   },

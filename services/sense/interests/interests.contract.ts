@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
@@ -48,29 +48,26 @@ const OrderingKey = nullable(
   }),
 );
 
-export const Interest = Type.Object(
-  {
-    id: Id("int"),
-    agent_id: Id("ag"),
-    event_type: TypeGlob,
-    filter_expression: nullable(FilterExpression),
-    priority: Priority,
-    enrichment_depth: Depth,
-    retry_delays_seconds: Delays,
-    ordering_key: OrderingKey,
-    filter_suspended_until: nullable(
-      Type.String({
-        format: "date-time",
-        description:
-          "Set while the interest is suspended because its filter or glob is too slow. Nothing matches until this time.",
-      }),
-    ),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    warnings: SubscriptionWarnings,
-  },
-  { title: "Interest" },
-);
+export const Interest = component("Interest", {
+  id: Id("int"),
+  agent_id: Id("ag"),
+  event_type: TypeGlob,
+  filter_expression: nullable(FilterExpression),
+  priority: Priority,
+  enrichment_depth: Depth,
+  retry_delays_seconds: Delays,
+  ordering_key: OrderingKey,
+  filter_suspended_until: nullable(
+    Type.String({
+      format: "date-time",
+      description:
+        "Set while the interest is suspended because its filter or glob is too slow. Nothing matches until this time.",
+    }),
+  ),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  warnings: SubscriptionWarnings,
+});
 
 const FILTER_ERROR =
   "A filter that does not compile, that reads what no event can have (`event.event_type`), or that reads a key of `data` " +

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { PublishResult } from "../events/events.contract.ts";
 
@@ -11,7 +11,8 @@ export type ScheduleStatus = (typeof STATUSES)[number];
 
 const access = { by: "any", scope: "send" } as const;
 
-const ScheduledEvent = Type.Object(
+const ScheduledEvent = component(
+  "ScheduledEvent",
   {
     type: SomeText(MAX_TYPE_LENGTH, "Event type in reverse-DNS form, such as `com.example.report.due`."),
     source: Type.Optional(
@@ -35,7 +36,6 @@ const ScheduledEvent = Type.Object(
     ),
   },
   {
-    title: "ScheduledEvent",
     additionalProperties: true,
     description:
       "The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes.",
@@ -88,42 +88,37 @@ const Paused = Type.Boolean({
   description: "While true, nothing is published, and no tick is missed.",
 });
 
-export const Schedule = Type.Object(
-  {
-    id: Id("sch"),
-    name: Name,
-    owner_id: Type.String({ description: "Agent or user that created it: the publisher of its events." }),
-    status: oneOf(STATUSES, { description: "`ended`: its last tick is over. It is deleted 30 days later." }),
-    event: ScheduledEvent,
-    cron: nullable(CronExpression),
-    time_zone: TimeZone,
-    at: nullable(At),
-    when: When,
-    on_missed: Missed,
-    paused: Paused,
-    next_run_at: nullable(
-      Type.String({
-        format: "date-time",
-        description: "The next tick. In the past while it is being retried, with the reason in `last_error`.",
-      }),
-    ),
-    last_run_at: nullable(
-      Type.String({ format: "date-time", description: "The latest published tick, or manual run." }),
-    ),
-    last_event_id: nullable(Type.String({ description: "Id of its event." })),
-    last_missed_at: nullable(
-      Type.String({ format: "date-time", description: "The latest tick for which nothing was published." }),
-    ),
-    last_error: nullable(
-      Type.String({ description: "Why the latest attempt failed; null after a success." }),
-    ),
-    last_error_at: nullable(Timestamp),
-    run_count: Type.Integer({ description: "Events published." }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Schedule" },
-);
+export const Schedule = component("Schedule", {
+  id: Id("sch"),
+  name: Name,
+  owner_id: Type.String({ description: "Agent or user that created it: the publisher of its events." }),
+  status: oneOf(STATUSES, { description: "`ended`: its last tick is over. It is deleted 30 days later." }),
+  event: ScheduledEvent,
+  cron: nullable(CronExpression),
+  time_zone: TimeZone,
+  at: nullable(At),
+  when: When,
+  on_missed: Missed,
+  paused: Paused,
+  next_run_at: nullable(
+    Type.String({
+      format: "date-time",
+      description: "The next tick. In the past while it is being retried, with the reason in `last_error`.",
+    }),
+  ),
+  last_run_at: nullable(
+    Type.String({ format: "date-time", description: "The latest published tick, or manual run." }),
+  ),
+  last_event_id: nullable(Type.String({ description: "Id of its event." })),
+  last_missed_at: nullable(
+    Type.String({ format: "date-time", description: "The latest tick for which nothing was published." }),
+  ),
+  last_error: nullable(Type.String({ description: "Why the latest attempt failed; null after a success." })),
+  last_error_at: nullable(Timestamp),
+  run_count: Type.Integer({ description: "Events published." }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 const timing = {
   cron: Type.Optional(nullable(CronExpression)),

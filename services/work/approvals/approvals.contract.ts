@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 
 export const STATUSES = ["open", "answered", "expired", "canceled"] as const;
@@ -28,65 +28,57 @@ const Choice = Type.String({
 });
 const Text = AnyText(8000, "The answer in words.", "Only for March.");
 
-const Evidence = Type.Object(
-  {
-    kind: oneOf(EVIDENCE_KINDS, { description: "What it is." }),
-    id: Type.String({
-      minLength: 1,
-      maxLength: 2000,
-      description: "Its id; the address of a `link`: http or https.",
-      examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
+const Evidence = component("Evidence", {
+  kind: oneOf(EVIDENCE_KINDS, { description: "What it is." }),
+  id: Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    description: "Its id; the address of a `link`: http or https.",
+    examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
+  }),
+});
+
+const Digested = component("DigestedEvidence", {
+  ...Evidence.properties,
+  sha256: nullable(
+    Type.String({
+      description:
+        "SHA-256 in hex of the content when the question was asked: the envelope of an event as JSON, the text of a " +
+        "memory or an output, the file of a document. Null for a link.",
     }),
-  },
-  { title: "Evidence" },
-);
+  ),
+});
 
-const Digested = Type.Object(
-  {
-    ...Evidence.properties,
-    sha256: nullable(
-      Type.String({
-        description:
-          "SHA-256 in hex of the content when the question was asked: the envelope of an event as JSON, the text of a " +
-          "memory or an output, the file of a document. Null for a link.",
-      }),
-    ),
-  },
-  { title: "DigestedEvidence" },
-);
-
-export const EvidenceNow = Type.Object(
-  { id: Type.String(), title: Type.String(), text: Type.String() },
-  { title: "EvidenceNow" },
-);
+export const EvidenceNow = component("EvidenceNow", {
+  id: Type.String(),
+  title: Type.String(),
+  text: Type.String(),
+});
 
 const EVIDENCE_STATES = ["unchanged", "changed", "superseded", "forgotten", "unavailable"] as const;
 
-export const EvidenceCard = Type.Object(
-  {
-    ...Digested.properties,
-    state: nullable(
-      oneOf(EVIDENCE_STATES, {
-        description:
-          "Its state compared with the time of the question. `superseded`: something newer replaces it. " +
-          "`unavailable`: it was deleted, or the caller may not read it. Null for a link.",
-      }),
-    ),
-    title: nullable(Type.String({ description: "Title, type of the event, file name or address." })),
-    text: nullable(
-      Type.String({
-        description:
-          "The text as it was when the question was asked, or as it is now where that is not kept: at most 2,000 " +
-          "characters, of a changed text from where it differs. Of an event its data as JSON.",
-      }),
-    ),
-    current: nullable({
-      ...EvidenceNow,
-      description: "Its present text, if that differs and `text` is older.",
+export const EvidenceCard = component("EvidenceCard", {
+  ...Digested.properties,
+  state: nullable(
+    oneOf(EVIDENCE_STATES, {
+      description:
+        "Its state compared with the time of the question. `superseded`: something newer replaces it. " +
+        "`unavailable`: it was deleted, or the caller may not read it. Null for a link.",
     }),
-  },
-  { title: "EvidenceCard" },
-);
+  ),
+  title: nullable(Type.String({ description: "Title, type of the event, file name or address." })),
+  text: nullable(
+    Type.String({
+      description:
+        "The text as it was when the question was asked, or as it is now where that is not kept: at most 2,000 " +
+        "characters, of a changed text from where it differs. Of an event its data as JSON.",
+    }),
+  ),
+  current: nullable({
+    ...EvidenceNow,
+    description: "Its present text, if that differs and `text` is older.",
+  }),
+});
 
 export const Assignees = (minItems: 0 | 1, description: string) =>
   Type.Array(
@@ -120,53 +112,47 @@ const Subject = Type.String({
   examples: ["customer:42"],
 });
 
-export const Approval = Type.Object(
-  {
-    id: Uuid("approval"),
-    tenant_id: Id("tn"),
-    agent_id: nullable(Id("ag", "The agent that asks; null if a person does.")),
-    user_id: nullable(Id("usr", "The person who asks; null if an agent does.")),
-    status: oneOf(STATUSES, { description: "`expired`: the deadline passed without an answer." }),
-    title: Title,
-    question: Question,
-    choices: Type.Array(Choice),
-    text_allowed: Type.Boolean(),
-    evidence: Type.Array(Digested),
-    run_id: nullable(Uuid("run")),
-    step_key: nullable(StepKey),
-    subject: nullable(Subject),
-    assignees: Type.Array(Type.String()),
-    deadline_at: Timestamp,
-    on_deadline: Type.String({ description: "The choice that is the answer at the deadline, or `expired`." }),
-    escalate_to: Type.Array(Type.String()),
-    escalate_at: nullable(Timestamp),
-    escalated_at: nullable(Timestamp),
-    choice: nullable(Choice),
-    text: nullable(Text),
-    answered_by_user_id: nullable(
-      Id("usr", "Null before the answer, for an answer in Slack, and for the default answer."),
-    ),
-    answered_by_slack_user: nullable(
-      Type.String({ description: "Slack's id of the person who answered there.", examples: ["U024BE7LH"] }),
-    ),
-    answered_by: nullable(oneOf(WAYS, { description: "How the answer was given." })),
-    settled_at: nullable(Timestamp),
-    created_at: Timestamp,
-  },
-  { title: "Approval" },
-);
+export const Approval = component("Approval", {
+  id: Uuid("approval"),
+  tenant_id: Id("tn"),
+  agent_id: nullable(Id("ag", "The agent that asks; null if a person does.")),
+  user_id: nullable(Id("usr", "The person who asks; null if an agent does.")),
+  status: oneOf(STATUSES, { description: "`expired`: the deadline passed without an answer." }),
+  title: Title,
+  question: Question,
+  choices: Type.Array(Choice),
+  text_allowed: Type.Boolean(),
+  evidence: Type.Array(Digested),
+  run_id: nullable(Uuid("run")),
+  step_key: nullable(StepKey),
+  subject: nullable(Subject),
+  assignees: Type.Array(Type.String()),
+  deadline_at: Timestamp,
+  on_deadline: Type.String({ description: "The choice that is the answer at the deadline, or `expired`." }),
+  escalate_to: Type.Array(Type.String()),
+  escalate_at: nullable(Timestamp),
+  escalated_at: nullable(Timestamp),
+  choice: nullable(Choice),
+  text: nullable(Text),
+  answered_by_user_id: nullable(
+    Id("usr", "Null before the answer, for an answer in Slack, and for the default answer."),
+  ),
+  answered_by_slack_user: nullable(
+    Type.String({ description: "Slack's id of the person who answered there.", examples: ["U024BE7LH"] }),
+  ),
+  answered_by: nullable(oneOf(WAYS, { description: "How the answer was given." })),
+  settled_at: nullable(Timestamp),
+  created_at: Timestamp,
+});
 
 /** The data of `service.approval.*`. */
-export const ApprovalChange = Type.Object(
-  {
-    approval_id: Approval.properties.id,
-    run_id: Approval.properties.run_id,
-    step_key: Approval.properties.step_key,
-    choice: Approval.properties.choice,
-    answered_by_user_id: Approval.properties.answered_by_user_id,
-  },
-  { title: "ApprovalChange" },
-);
+export const ApprovalChange = component("ApprovalChange", {
+  approval_id: Approval.properties.id,
+  run_id: Approval.properties.run_id,
+  step_key: Approval.properties.step_key,
+  choice: Approval.properties.choice,
+  answered_by_user_id: Approval.properties.answered_by_user_id,
+});
 
 export const askForApproval = operation({
   action: "approvals.ask",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { byReference, component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { MOST_LISTED, ofAll, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 
 /** api: Exemplars, small text. In bytes of UTF-8. */
@@ -12,21 +12,18 @@ const writer = { by: "any", scope: "memory:write" } as const;
 
 const DisplayName = Words(200, "Display name.", "A release note we like");
 
-export const Exemplar = Type.Object(
-  {
-    id: Uuid("exemplar"),
-    display_name: DisplayName,
-    original_filename: Type.String(),
-    media_type: oneOf(["text/markdown", "text/plain"]),
-    byte_size: Type.Integer(),
-    extraction_status: oneOf(["ready", "processing", "failed"]),
-    extracted_text: nullable(Type.String({ description: "Null in lists." })),
-    extraction_error: nullable(Type.String()),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Exemplar" },
-);
+export const Exemplar = component("Exemplar", {
+  id: Uuid("exemplar"),
+  display_name: DisplayName,
+  original_filename: Type.String(),
+  media_type: oneOf(["text/markdown", "text/plain"]),
+  byte_size: Type.Integer(),
+  extraction_status: oneOf(["ready", "processing", "failed"]),
+  extracted_text: nullable(Type.String({ description: "Null in lists." })),
+  extraction_error: nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 export const createExemplar = operation({
   action: "exemplars.create",
@@ -117,13 +114,10 @@ export const downloadExemplar = operation({
   attachment: true,
 });
 
-const Referrer = Type.Object(
-  {
-    resource_type: oneOf(["run", "process_template"]),
-    resource_id: Type.String({ description: "Id of the run, or slug of the template." }),
-  },
-  { title: "ExemplarReferrer" },
-);
+const Referrer = component("ExemplarReferrer", {
+  resource_type: oneOf(["run", "process_template"]),
+  resource_id: Type.String({ description: "Id of the run, or slug of the template." }),
+});
 
 export const listExemplarReferrers = operation({
   action: "exemplars.referrers",

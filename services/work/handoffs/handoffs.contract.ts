@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import {
   AnyText,
@@ -27,12 +27,13 @@ const HandoffName = Words(200, "Name of the handoff, unique per agent.", "billin
 const Lines = (description: string, example: string) =>
   nullable(Type.Union([Type.String(), Type.Array(Type.String())], { description, examples: [[example]] }));
 
-const Decision = Type.Object(
+const Decision = component(
+  "HandoffDecision",
   {
     title: Type.String({ minLength: 1, description: "The decision." }),
     rationale: Type.Optional(nullable(Type.String({ description: "Its reasons." }))),
   },
-  { title: "HandoffDecision", additionalProperties: true },
+  { additionalProperties: true },
 );
 
 const Payload = Type.Object(
@@ -57,34 +58,31 @@ const Payload = Type.Object(
   },
 );
 
-export const Handoff = Type.Object(
-  {
-    id: Uuid("handoff"),
-    agent_id: Id("ag"),
-    name: HandoffName,
-    summary: Type.String(),
-    payload: Payload,
-    citations: Type.Array(
-      Type.Object({
-        memory_id: Uuid("memory"),
-        title: Type.String({
-          description: "The memory's title at the time of saving; empty if it could not be read.",
-        }),
+export const Handoff = component("Handoff", {
+  id: Uuid("handoff"),
+  agent_id: Id("ag"),
+  name: HandoffName,
+  summary: Type.String(),
+  payload: Payload,
+  citations: Type.Array(
+    Type.Object({
+      memory_id: Uuid("memory"),
+      title: Type.String({
+        description: "The memory's title at the time of saving; empty if it could not be read.",
       }),
-    ),
-    artifacts: Type.Array(Type.String()),
-    origin_client: nullable(Type.String({ examples: ["terminal-client"] })),
-    scope: oneOf(["agent"]),
-    version_num: Type.Integer({ minimum: 1, description: "Increases with every save." }),
-    pinned_at: nullable(Timestamp),
-    last_resumed_at: nullable(Timestamp),
-    expires_at: { ...Timestamp, description: "Time at which it expires, unless it is pinned." },
-    created_at: Timestamp,
-    updated_at: { ...Timestamp, description: "When it was last saved." },
-    bundle_id: nullable(Uuid("bundle")),
-  },
-  { title: "Handoff" },
-);
+    }),
+  ),
+  artifacts: Type.Array(Type.String()),
+  origin_client: nullable(Type.String({ examples: ["terminal-client"] })),
+  scope: oneOf(["agent"]),
+  version_num: Type.Integer({ minimum: 1, description: "Increases with every save." }),
+  pinned_at: nullable(Timestamp),
+  last_resumed_at: nullable(Timestamp),
+  expires_at: { ...Timestamp, description: "Time at which it expires, unless it is pinned." },
+  created_at: Timestamp,
+  updated_at: { ...Timestamp, description: "When it was last saved." },
+  bundle_id: nullable(Uuid("bundle")),
+});
 
 export const saveHandoff = operation({
   action: "handoffs.save",
@@ -188,20 +186,17 @@ export const resumeHandoff = operation({
   body: {
     query: Words(1000, "Name, id or free text.", "billing-migration"),
   },
-  answer: Type.Object(
-    {
-      candidates: Type.Array(
-        Type.Object({
-          id: Uuid("handoff"),
-          name: HandoffName,
-          summary: Type.String(),
-          score: Type.Number({ minimum: 0, maximum: 1 }),
-          updated_at: Timestamp,
-        }),
-      ),
-    },
-    { title: "HandoffCandidates" },
-  ),
+  answer: component("HandoffCandidates", {
+    candidates: Type.Array(
+      Type.Object({
+        id: Uuid("handoff"),
+        name: HandoffName,
+        summary: Type.String(),
+        score: Type.Number({ minimum: 0, maximum: 1 }),
+        updated_at: Timestamp,
+      }),
+    ),
+  }),
   alsoProduces: "text/markdown",
   errors: ["not_found"],
   mcp: {
@@ -278,15 +273,12 @@ const person = { access: { by: "user" }, audit: true } as const;
 const { name, version_num, origin_client, pinned_at, last_resumed_at, expires_at, updated_at, bundle_id } =
   Handoff.properties;
 
-export const ListedHandoff = Type.Object(
-  {
-    id: Uuid("handoff"),
-    name,
-    summary: Type.String({ description: "The beginning of the summary." }),
-    ...{ version_num, origin_client, pinned_at, last_resumed_at, expires_at, updated_at, bundle_id },
-  },
-  { title: "ListedHandoff" },
-);
+export const ListedHandoff = component("ListedHandoff", {
+  id: Uuid("handoff"),
+  name,
+  summary: Type.String({ description: "The beginning of the summary." }),
+  ...{ version_num, origin_client, pinned_at, last_resumed_at, expires_at, updated_at, bundle_id },
+});
 
 export const listHandoffsOfAgent = operation({
   action: "handoffs.list_of_agent",
@@ -308,12 +300,9 @@ export const getHandoffOfAgent = operation({
     "the caller cannot read are empty.",
   ...person,
   path: { id: Uuid("handoff") },
-  answer: Type.Object(
-    {
-      ...Handoff.properties,
-      created_at: Timestamp,
-      brief: Type.String({ description: "Markdown: what a successor gets when it resumes the handoff." }),
-    },
-    { title: "HandoffForPeople" },
-  ),
+  answer: component("HandoffForPeople", {
+    ...Handoff.properties,
+    created_at: Timestamp,
+    brief: Type.String({ description: "Markdown: what a successor gets when it resumes the handoff." }),
+  }),
 });

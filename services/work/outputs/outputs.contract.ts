@@ -1,6 +1,13 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { byReference, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import {
+  byReference,
+  component,
+  nullable,
+  oneOf,
+  operation,
+  optional,
+} from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { AnyText, Id, page, Timestamp, Uuid, Whole, Words } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
@@ -47,56 +54,50 @@ const links = {
 
 const Body = (description: string) => nullable(Type.String({ description }));
 
-export const Output = Type.Object(
-  {
-    id: Uuid("output"),
-    tenant_id: Id("tn"),
-    agent_id: nullable(Id("ag", "The agent that saved it first; null if a person did.")),
-    user_id: nullable(Id("usr", "The person who saved it first; null if an agent did.")),
-    project_id: nullable(ProjectKey),
-    scope: Scope,
-    team_id: nullable(Id("team")),
-    title: Type.String(),
-    slug: Type.String(),
-    source_type: nullable(SourceType),
-    bucket: Type.String({ description: "The storage of the text." }),
-    object_key: Type.String(),
-    content_hash: Type.String({ description: "SHA-256 of the text in hex." }),
-    byte_size: Type.Integer(),
-    content_type: Type.String(),
-    metadata: Type.Object({}, { additionalProperties: true }),
-    tags: Type.Array(Type.String()),
-    derived_from_ids: Type.Array(Uuid("output")),
-    references_ids: Type.Array(Uuid("output")),
-    supersedes_ids: Type.Array(Uuid("output")),
-    superseded_by: nullable(Uuid("output")),
-    current_version_num: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    process_run_id: nullable(Uuid("run")),
-    body: Body("The text as it was saved, byte for byte; null in lists."),
-  },
-  { title: "Output" },
-);
+export const Output = component("Output", {
+  id: Uuid("output"),
+  tenant_id: Id("tn"),
+  agent_id: nullable(Id("ag", "The agent that saved it first; null if a person did.")),
+  user_id: nullable(Id("usr", "The person who saved it first; null if an agent did.")),
+  project_id: nullable(ProjectKey),
+  scope: Scope,
+  team_id: nullable(Id("team")),
+  title: Type.String(),
+  slug: Type.String(),
+  source_type: nullable(SourceType),
+  bucket: Type.String({ description: "The storage of the text." }),
+  object_key: Type.String(),
+  content_hash: Type.String({ description: "SHA-256 of the text in hex." }),
+  byte_size: Type.Integer(),
+  content_type: Type.String(),
+  metadata: Type.Object({}, { additionalProperties: true }),
+  tags: Type.Array(Type.String()),
+  derived_from_ids: Type.Array(Uuid("output")),
+  references_ids: Type.Array(Uuid("output")),
+  supersedes_ids: Type.Array(Uuid("output")),
+  superseded_by: nullable(Uuid("output")),
+  current_version_num: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  process_run_id: nullable(Uuid("run")),
+  body: Body("The text as it was saved, byte for byte; null in lists."),
+});
 
-export const OutputVersion = Type.Object(
-  {
-    id: Uuid("output_version"),
-    output_id: Uuid("output"),
-    version_num: Type.Integer(),
-    title: Type.String(),
-    content_hash: Type.String(),
-    byte_size: Type.Integer(),
-    content_type: Type.String(),
-    change_note: nullable(Type.String()),
-    authored_by_agent_id: nullable(Id("ag")),
-    authored_by_user_id: nullable(Id("usr")),
-    authored_by_specialist_id: nullable(Type.String()),
-    created_at: Timestamp,
-    body: Body("The text as it was saved, byte for byte; null in lists."),
-  },
-  { title: "OutputVersion" },
-);
+export const OutputVersion = component("OutputVersion", {
+  id: Uuid("output_version"),
+  output_id: Uuid("output"),
+  version_num: Type.Integer(),
+  title: Type.String(),
+  content_hash: Type.String(),
+  byte_size: Type.Integer(),
+  content_type: Type.String(),
+  change_note: nullable(Type.String()),
+  authored_by_agent_id: nullable(Id("ag")),
+  authored_by_user_id: nullable(Id("usr")),
+  authored_by_specialist_id: nullable(Type.String()),
+  created_at: Timestamp,
+  body: Body("The text as it was saved, byte for byte; null in lists."),
+});
 
 /** Parameters for a request whose body is the text. */
 const plain = {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation } from "../../../lib/contract/contract.ts";
 import { page, SomeText, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { GivenPointer, Pointer } from "../templates/templates.contract.ts";
 import { MOST_ARTIFACTS, reader, writer } from "./shapes.contract.ts";
@@ -7,25 +7,20 @@ import { MOST_ARTIFACTS, reader, writer } from "./shapes.contract.ts";
 const Kind = Words(100, "Kind of artifact, as the run's steps expect it.", "document");
 const MimeType = SomeText(200, "Media type of the content.", "text/markdown");
 
-export const Artifact = Type.Object(
-  {
-    id: Uuid("artifact"),
-    run_id: Uuid("run"),
-    step_record_id: nullable(Uuid("record")),
-    kind: Kind,
-    pointer: Pointer,
-    snapshot_object_key: nullable(Type.String()),
-    content_hash: nullable(
-      Type.String({ description: "SHA-256 of its content when its step was completed." }),
-    ),
-    byte_size: nullable(Type.Integer()),
-    mime_type: nullable(MimeType),
-    snapshotted_at: nullable(Timestamp),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "RunArtifact" },
-);
+export const Artifact = component("RunArtifact", {
+  id: Uuid("artifact"),
+  run_id: Uuid("run"),
+  step_record_id: nullable(Uuid("record")),
+  kind: Kind,
+  pointer: Pointer,
+  snapshot_object_key: nullable(Type.String()),
+  content_hash: nullable(Type.String({ description: "SHA-256 of its content when its step was completed." })),
+  byte_size: nullable(Type.Integer()),
+  mime_type: nullable(MimeType),
+  snapshotted_at: nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 export const registerRunArtifact = operation({
   action: "runs.register_artifact",

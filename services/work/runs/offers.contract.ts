@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { StepKey } from "../templates/templates.contract.ts";
 import {
@@ -14,21 +14,18 @@ import {
   writer,
 } from "./shapes.contract.ts";
 
-const Offer = Type.Object(
-  {
-    id: Uuid("handoff_offer"),
-    run_id: Uuid("run"),
-    step_key: StepKey,
-    handoff_id: nullable(Uuid("handoff")),
-    note: nullable(Text),
-    status: oneOf(OFFER_STATUSES),
-    offered_by: Type.Object(actorFields),
-    decided_by: nullable(Type.Object(actorFields)),
-    created_at: Timestamp,
-    decided_at: nullable(Timestamp),
-  },
-  { title: "HandoffOffer" },
-);
+const Offer = component("HandoffOffer", {
+  id: Uuid("handoff_offer"),
+  run_id: Uuid("run"),
+  step_key: StepKey,
+  handoff_id: nullable(Uuid("handoff")),
+  note: nullable(Text),
+  status: oneOf(OFFER_STATUSES),
+  offered_by: Type.Object(actorFields),
+  decided_by: nullable(Type.Object(actorFields)),
+  created_at: Timestamp,
+  decided_at: nullable(Timestamp),
+});
 
 export const offerRunHandoff = operation({
   action: "runs.offer_handoff",

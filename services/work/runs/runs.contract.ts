@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, MOST_LISTED, ofAll, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { COMPLETION_MODES, Slug, StepKey, stepFields } from "../templates/templates.contract.ts";
 import {
@@ -26,19 +26,16 @@ import {
   writer,
 } from "./shapes.contract.ts";
 
-const GivenStep = Type.Object(
-  {
-    ...stepFields,
-    completion_mode: Type.Optional(
-      oneOf(COMPLETION_MODES, {
-        description:
-          "Default: `handoff_accepted` if a successor is assigned to someone else, otherwise `attestation`.",
-      }),
-    ),
-    assigned_user_id: Type.Optional(nullable(Id("usr", "Person who does it. Default: anyone."))),
-  },
-  { title: "GivenRunStep" },
-);
+const GivenStep = component("GivenRunStep", {
+  ...stepFields,
+  completion_mode: Type.Optional(
+    oneOf(COMPLETION_MODES, {
+      description:
+        "Default: `handoff_accepted` if a successor is assigned to someone else, otherwise `attestation`.",
+    }),
+  ),
+  assigned_user_id: Type.Optional(nullable(Id("usr", "Person who does it. Default: anyone."))),
+});
 
 export const createRun = operation({
   action: "runs.create",
@@ -123,13 +120,10 @@ export const getRun = operation({
   description:
     "Use this to see everything about a run; for the caller's next step, read its position. Returns the run with its steps and attempts.",
   access: reader,
-  answer: Type.Object(
-    {
-      ...runFields,
-      steps: Type.Array(Type.Object({ ...RunStep.properties, attempts: Type.Array(Attempt) })),
-    },
-    { title: "RunWithAttempts" },
-  ),
+  answer: component("RunWithAttempts", {
+    ...runFields,
+    steps: Type.Array(Type.Object({ ...RunStep.properties, attempts: Type.Array(Attempt) })),
+  }),
   mcp: true,
 });
 
@@ -235,21 +229,18 @@ export const ACTIONS = [
 
 const Artifacts = Type.Array(Type.Object({ display_name: nullable(Type.String()) }));
 
-const RunAction = Type.Object(
-  {
-    kind: oneOf(ACTIONS),
-    step_key: nullable(StepKey),
-    title: nullable(Type.String({ description: "The step's." })),
-    ...actorFields,
-    at: Timestamp,
-    notes: nullable(Type.String({ description: "The evidence, the reason or the note that was given." })),
-    criterion_key: nullable(Type.String()),
-    event: nullable(StepEvent),
-    assigned_user_id: nullable(Id("usr")),
-    artifacts: Artifacts,
-  },
-  { title: "RunAction" },
-);
+const RunAction = component("RunAction", {
+  kind: oneOf(ACTIONS),
+  step_key: nullable(StepKey),
+  title: nullable(Type.String({ description: "The step's." })),
+  ...actorFields,
+  at: Timestamp,
+  notes: nullable(Type.String({ description: "The evidence, the reason or the note that was given." })),
+  criterion_key: nullable(Type.String()),
+  event: nullable(StepEvent),
+  assigned_user_id: nullable(Id("usr")),
+  artifacts: Artifacts,
+});
 
 export const getRunHistory = operation({
   action: "runs.history",
@@ -304,7 +295,8 @@ export const getRunStatusDocument = operation({
 });
 
 /** The data of `service.run.*`. */
-export const RunChange = Type.Object(
+export const RunChange = component(
+  "RunChange",
   {
     run_id: Uuid("run"),
     project_id: ProjectKey,
@@ -321,8 +313,5 @@ export const RunChange = Type.Object(
     assigned_user_id: Type.Optional(nullable(Id("usr", "The person to whom the step is assigned."))),
     handoff_offer_id: Type.Optional(Uuid("handoff_offer")),
   },
-  {
-    title: "RunChange",
-    description: "A change of a run. Without an actor, the service detected it itself.",
-  },
+  { description: "A change of a run. Without an actor, the service detected it itself." },
 );

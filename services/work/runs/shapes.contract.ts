@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { nullable, oneOf } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Specialist } from "../../remember/specialists/specialists.contract.ts";
 import { COMPLETION_MODES, StepKey, shownStepFields } from "../templates/templates.contract.ts";
@@ -42,15 +42,12 @@ export const actorFields = {
   actor_id: Type.String({ examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"] }),
 };
 
-export const StepEvent = Type.Object(
-  {
-    id: Id("evt", "Its `event_id`."),
-    type: Type.String(),
-    source: Type.String(),
-    subject: nullable(Type.String()),
-  },
-  { title: "StepEvent" },
-);
+export const StepEvent = component("StepEvent", {
+  id: Id("evt", "Its `event_id`."),
+  type: Type.String(),
+  source: Type.String(),
+  subject: nullable(Type.String()),
+});
 
 export type StepEvent = Static<typeof StepEvent>;
 
@@ -66,46 +63,40 @@ const timeFields = {
   }),
 };
 
-export const RunStep = Type.Object(
-  {
-    id: Uuid("run_step"),
-    ...shownStepFields,
-    assigned_user_id: nullable(Id("usr")),
-    status: StepStatusField,
-    attested_criteria: Type.Array(Type.String(), { description: "Keys of the criteria that were attested." }),
-    ...timeFields,
-  },
-  { title: "RunStep" },
-);
+export const RunStep = component("RunStep", {
+  id: Uuid("run_step"),
+  ...shownStepFields,
+  assigned_user_id: nullable(Id("usr")),
+  status: StepStatusField,
+  attested_criteria: Type.Array(Type.String(), { description: "Keys of the criteria that were attested." }),
+  ...timeFields,
+});
 
-const SpecialistError = Type.Object(
-  { code: oneOf(["not_found", "unavailable"]), message: Type.String() },
-  { title: "StepSpecialistError" },
-);
+const SpecialistError = component("StepSpecialistError", {
+  code: oneOf(["not_found", "unavailable"]),
+  message: Type.String(),
+});
 
-export const Attempt = Type.Object(
-  {
-    id: Uuid("attempt"),
-    run_step_id: Uuid("run_step"),
-    ...actorFields,
-    started_at: Timestamp,
-    ended_at: nullable(Timestamp),
-    outcome: nullable(
-      oneOf(["completed", "skipped", "reopened", "closed"], { description: "`closed`: with the run." }),
-    ),
-    inbound_handoff_id: nullable(Uuid("handoff")),
-    bundle_id: nullable(Uuid("bundle")),
-    notes: nullable(Text),
-    created_at: Timestamp,
-    warning: nullable(Type.String({ description: "A warning for the caller who starts the step." })),
-    specialist: Type.Optional(
-      Type.Union([Specialist, SpecialistError, Type.Null()], {
-        description: "The step's specialist as loaded, or why it could not be; null if it has none.",
-      }),
-    ),
-  },
-  { title: "StepAttempt" },
-);
+export const Attempt = component("StepAttempt", {
+  id: Uuid("attempt"),
+  run_step_id: Uuid("run_step"),
+  ...actorFields,
+  started_at: Timestamp,
+  ended_at: nullable(Timestamp),
+  outcome: nullable(
+    oneOf(["completed", "skipped", "reopened", "closed"], { description: "`closed`: with the run." }),
+  ),
+  inbound_handoff_id: nullable(Uuid("handoff")),
+  bundle_id: nullable(Uuid("bundle")),
+  notes: nullable(Text),
+  created_at: Timestamp,
+  warning: nullable(Type.String({ description: "A warning for the caller who starts the step." })),
+  specialist: Type.Optional(
+    Type.Union([Specialist, SpecialistError, Type.Null()], {
+      description: "The step's specialist as loaded, or why it could not be; null if it has none.",
+    }),
+  ),
+});
 
 export const AmbiguityNote = Type.Object({
   dimension: Type.String({ maxLength: 200, description: "Aspect." }),
@@ -155,29 +146,26 @@ export const runFields = {
   closed_at: nullable(Timestamp),
 };
 
-export const Run = Type.Object({ ...runFields, steps: Type.Array(RunStep) }, { title: "Run" });
+export const Run = component("Run", { ...runFields, steps: Type.Array(RunStep) });
 
-export const PositionStep = Type.Object(
-  {
-    step_key: StepKey,
-    title: Type.String(),
-    role: nullable(Type.String()),
-    assigned_user_id: nullable(Id("usr")),
-    status: StepStatusField,
-    completion_mode: oneOf(COMPLETION_MODES),
-    why_ready: nullable(Type.String()),
-    completion_criteria: shownStepFields.completion_criteria,
-    waiting_on: Type.Array(StepKey),
-    ordinal: Type.Integer(),
-    ready_at: nullable(Timestamp),
-    in_progress_since: nullable(Timestamp),
-    ...timeFields,
-    stale_since: nullable(Timestamp),
-    stale_reason: nullable(Type.String()),
-    open_attempts: Type.Array(Type.Object({ ...actorFields, started_at: Timestamp })),
-  },
-  { title: "PositionStep" },
-);
+export const PositionStep = component("PositionStep", {
+  step_key: StepKey,
+  title: Type.String(),
+  role: nullable(Type.String()),
+  assigned_user_id: nullable(Id("usr")),
+  status: StepStatusField,
+  completion_mode: oneOf(COMPLETION_MODES),
+  why_ready: nullable(Type.String()),
+  completion_criteria: shownStepFields.completion_criteria,
+  waiting_on: Type.Array(StepKey),
+  ordinal: Type.Integer(),
+  ready_at: nullable(Timestamp),
+  in_progress_since: nullable(Timestamp),
+  ...timeFields,
+  stale_since: nullable(Timestamp),
+  stale_reason: nullable(Type.String()),
+  open_attempts: Type.Array(Type.Object({ ...actorFields, started_at: Timestamp })),
+});
 export const PositionSteps = Type.Array(PositionStep);
 export const ShownStep = RunStep;
 
@@ -188,16 +176,13 @@ const LastCompleted = Type.Object({
   handoff_offer_id: nullable(Uuid("handoff_offer")),
 });
 
-export const Position = Type.Object(
-  {
-    run: Run,
-    my_next: nullable(PositionStep),
-    ready_steps: Type.Array(PositionStep, {
-      description: "Steps that can be worked on: ready or in progress.",
-    }),
-    blocked_steps: PositionSteps,
-    last_completed: nullable(LastCompleted),
-    stale_steps: PositionSteps,
-  },
-  { title: "Position" },
-);
+export const Position = component("Position", {
+  run: Run,
+  my_next: nullable(PositionStep),
+  ready_steps: Type.Array(PositionStep, {
+    description: "Steps that can be worked on: ready or in progress.",
+  }),
+  blocked_steps: PositionSteps,
+  last_completed: nullable(LastCompleted),
+  stale_steps: PositionSteps,
+});

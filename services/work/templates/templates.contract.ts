@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import {
   AnyText,
   Description,
@@ -42,10 +42,11 @@ const pointerFields = {
 };
 
 /** A pointer for a person or a system; its content is never read. */
-export const Pointer = Type.Object(pointerFields, { title: "Pointer", additionalProperties: false });
+export const Pointer = component("Pointer", pointerFields, { additionalProperties: false });
 
 /** The input form of `Pointer`. */
-export const GivenPointer = Type.Object(
+export const GivenPointer = component(
+  "GivenPointer",
   {
     ...pointerFields,
     uri: Type.Optional(
@@ -59,11 +60,7 @@ export const GivenPointer = Type.Object(
       ),
     ),
   },
-  {
-    title: "GivenPointer",
-    additionalProperties: false,
-    description: "Where the content is. Never followed.",
-  },
+  { additionalProperties: false, description: "Where the content is. Never followed." },
 );
 
 const Criterion = Type.Object({
@@ -134,10 +131,10 @@ export const stepFields = {
     ),
     on_deadline: { ...OnDeadline, default: "notify" },
     wait_for: nullable(
-      Type.Object(
+      component(
+        "GivenStepWait",
         { ...waitFields, filter_expression: Type.Optional(waitFields.filter_expression) },
         {
-          title: "GivenStepWait",
           additionalProperties: false,
           description:
             "The step starts by itself when it is ready, and the first event that matches and is accepted from then " +
@@ -153,10 +150,7 @@ const CompletionMode = oneOf(COMPLETION_MODES, {
     "`handoff_accepted`: unless it has criteria, the step completes when a successor accepts a handoff offer.",
 });
 
-const GivenStep = Type.Object(
-  { ...stepFields, completion_mode: CompletionMode },
-  { title: "GivenTemplateStep" },
-);
+const GivenStep = component("GivenTemplateStep", { ...stepFields, completion_mode: CompletionMode });
 
 /** Output fields of steps of templates and of runs. */
 export const shownStepFields = {
@@ -175,10 +169,10 @@ export const shownStepFields = {
   due_in_seconds: nullable(Type.Integer()),
   deadline_seconds: nullable(Type.Integer()),
   on_deadline: OnDeadline,
-  wait_for: nullable(Type.Object(waitFields, { title: "StepWait" })),
+  wait_for: nullable(component("StepWait", waitFields)),
 };
 
-const TemplateStep = Type.Object(shownStepFields, { title: "TemplateStep" });
+const TemplateStep = component("TemplateStep", shownStepFields);
 export type TemplateStep = Static<typeof TemplateStep>;
 
 export const Slug = Type.String({
@@ -198,15 +192,18 @@ const head = {
   version_num: Type.Integer({ minimum: 1 }),
 };
 
-export const Template = Type.Object(
-  { id: Uuid("process_template"), ...head, steps: Type.Array(TemplateStep), created_at: Timestamp },
-  { title: "ProcessTemplate" },
-);
+export const Template = component("ProcessTemplate", {
+  id: Uuid("process_template"),
+  ...head,
+  steps: Type.Array(TemplateStep),
+  created_at: Timestamp,
+});
 
-export const TemplateSummary = Type.Object(
-  { id: Uuid("process_template"), ...head, step_count: Type.Integer() },
-  { title: "TemplateSummary" },
-);
+export const TemplateSummary = component("TemplateSummary", {
+  id: Uuid("process_template"),
+  ...head,
+  step_count: Type.Integer(),
+});
 
 export const authorTemplate = operation({
   action: "templates.author",

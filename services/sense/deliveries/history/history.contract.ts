@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation } from "../../../../lib/contract/contract.ts";
 import { Cursor } from "../../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp, Uuid } from "../../../../lib/contract/schema.ts";
 
@@ -54,38 +54,35 @@ const wanted = {
   again: Type.Optional(again),
 };
 
-export const Replay = Type.Object(
-  {
-    id: Uuid("replay"),
-    agent_id: Id("ag"),
-    interest_id: nullable(InterestId),
-    from: nullable(Timestamp),
-    from_event: nullable(Id("evt")),
-    until: Timestamp,
-    again,
-    per_minute: perMinute,
-    state: oneOf(STATES),
-    waiting_for: nullable(
-      oneOf(OBSTACLES, {
-        description:
-          "Why a running replay makes no progress. `inactive`: the agent or the organisation is not active. " +
-          `\`pending\`: the agent has ${MOST_PENDING.toLocaleString("en")} pending deliveries. ` +
-          "`storage_quota`: the organisation has reached its quota. `error`: `error` is retried.",
-      }),
-    ),
-    error: nullable(Type.String({ description: "Why it failed, or what is retried." })),
-    reached: nullable({ ...Timestamp, description: "When the last examined event was accepted." }),
-    examined: Type.Integer({ description: "Events of the range examined so far." }),
-    matched: Type.Integer({ description: "Examined events that match." }),
-    delivered: Type.Integer({
-      description: "Deliveries created. The agent had the other matching events, or they are pending.",
+export const Replay = component("Replay", {
+  id: Uuid("replay"),
+  agent_id: Id("ag"),
+  interest_id: nullable(InterestId),
+  from: nullable(Timestamp),
+  from_event: nullable(Id("evt")),
+  until: Timestamp,
+  again,
+  per_minute: perMinute,
+  state: oneOf(STATES),
+  waiting_for: nullable(
+    oneOf(OBSTACLES, {
+      description:
+        "Why a running replay makes no progress. `inactive`: the agent or the organisation is not active. " +
+        `\`pending\`: the agent has ${MOST_PENDING.toLocaleString("en")} pending deliveries. ` +
+        "`storage_quota`: the organisation has reached its quota. `error`: `error` is retried.",
     }),
-    created_by: Type.String({ description: "Id of the user or agent." }),
-    created_at: Timestamp,
-    ended_at: nullable(Timestamp),
-  },
-  { title: "Replay" },
-);
+  ),
+  error: nullable(Type.String({ description: "Why it failed, or what is retried." })),
+  reached: nullable({ ...Timestamp, description: "When the last examined event was accepted." }),
+  examined: Type.Integer({ description: "Events of the range examined so far." }),
+  matched: Type.Integer({ description: "Examined events that match." }),
+  delivered: Type.Integer({
+    description: "Deliveries created. The agent had the other matching events, or they are pending.",
+  }),
+  created_by: Type.String({ description: "Id of the user or agent." }),
+  created_at: Timestamp,
+  ended_at: nullable(Timestamp),
+});
 
 export const countReplay = operation({
   action: "deliveries.count_replay",
@@ -94,15 +91,12 @@ export const countReplay = operation({
   description: "Changes nothing. Examines events for at most 5 seconds: `more` is true if some are left.",
   access: admin,
   body: wanted,
-  answer: Type.Object(
-    {
-      examined: Type.Integer(),
-      matched: Type.Integer({ description: "Events that match." }),
-      deliverable: Type.Integer({ description: "Deliveries that the replay would create." }),
-      more: Type.Boolean({ description: "Whether the range has more events, which are not counted." }),
-    },
-    { title: "ReplayCount" },
-  ),
+  answer: component("ReplayCount", {
+    examined: Type.Integer(),
+    matched: Type.Integer({ description: "Events that match." }),
+    deliverable: Type.Integer({ description: "Deliveries that the replay would create." }),
+    more: Type.Boolean({ description: "Whether the range has more events, which are not counted." }),
+  }),
   reads: true,
   audit: false,
 });
