@@ -6,6 +6,7 @@ import {
   nullable,
   oneOf,
   operation,
+  optional,
 } from "../../lib/contract/contract.ts";
 import { Key, Namespace, NamespacesPage, namespacesQuery, Timestamp } from "../../lib/contract/schema.ts";
 import { SubjectOfMetadata } from "../../lib/contract/subject.ts";
@@ -46,13 +47,11 @@ export const StateEntry = component("StateEntry", {
   expires_at: nullable(Timestamp),
 });
 
-const fields = {
-  subject: Type.Optional(SubjectOfMetadata),
-  metadata: Type.Optional({ ...Metadata, description: "Any fields, at most 64 KB as JSON." }),
-  expires_at: Type.Optional(
-    nullable({ ...Timestamp, description: "The entry is deleted then. Default: it stays." }),
-  ),
-};
+const fields = optional({
+  subject: SubjectOfMetadata,
+  metadata: { ...Metadata, description: "Any fields, at most 64 KB as JSON." },
+  expires_at: nullable({ ...Timestamp, description: "The entry is deleted then. Default: it stays." }),
+});
 
 export const putState = operation({
   action: "state.put",
@@ -148,19 +147,20 @@ export const listState = operation({
   path: { namespace },
   query: {
     prefix,
-    after: Type.Optional(Key("Only keys that sort after this one.")),
-    before: Type.Optional(Key("Only keys that sort before this one.")),
-    order: Type.Optional(
-      oneOf(["asc", "desc"] as const, { default: "asc", description: "Order of the keys, by code point." }),
-    ),
-    limit: Type.Optional(
-      Type.Integer({
+    ...optional({
+      after: Key("Only keys that sort after this one."),
+      before: Key("Only keys that sort before this one."),
+      order: oneOf(["asc", "desc"] as const, {
+        default: "asc",
+        description: "Order of the keys, by code point.",
+      }),
+      limit: Type.Integer({
         minimum: 1,
         maximum: MOST_AT_ONCE,
         default: MOST_AT_ONCE,
         description: "Maximum number.",
       }),
-    ),
+    }),
   },
   answer: Type.Object({
     entries: Type.Array(StateEntry),

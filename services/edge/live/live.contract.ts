@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 import { eventOutcome } from "../../sense/events/events.contract.ts";
 
@@ -112,13 +112,15 @@ export const getTrafficHistory = operation({
     "types are counted separately and all others together as `other`. Members read the sums, and their own agents " +
     "by type.",
   access: { by: "user" },
-  query: {
-    range: Type.Optional(oneOf(RANGES, { default: "1h", description: "The time up to now." })),
-    agent_id: Type.Optional(Id("ag", "Counts only deliveries to this agent and events that it published.")),
-    type: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: "Counts only events of exactly this type." }),
-    ),
-  },
+  query: optional({
+    range: oneOf(RANGES, { default: "1h", description: "The time up to now." }),
+    agent_id: Id("ag", "Counts only deliveries to this agent and events that it published."),
+    type: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Counts only events of exactly this type.",
+    }),
+  }),
   answer: History,
   errors: ["insufficient_scope", "not_found"],
 });

@@ -202,11 +202,9 @@ export const Agent = component("Agent", {
   delivery: Type.Optional(DeliveryHealth),
 });
 
-const include = {
-  include: Type.Optional(
-    oneOf(["delivery"], { description: "Adds `delivery`: how the agent's deliveries go." }),
-  ),
-};
+const include = optional({
+  include: oneOf(["delivery"], { description: "Adds `delivery`: how the agent's deliveries go." }),
+});
 
 const SigningSecret = Type.String({
   description: "Secret that signs pushes (Standard Webhooks). Shown only once.",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { operation } from "../../../lib/contract/contract.ts";
+import { operation, optional } from "../../../lib/contract/contract.ts";
 
 export const Jwk = Type.Object({
   kty: Type.Literal("EC"),
@@ -17,14 +17,12 @@ export const getJwks = operation({
   root: true,
   summary: "Read the public keys of access tokens and receipts (RFC 7517)",
   access: { by: "public" },
-  query: {
-    retired: Type.Optional(
-      Type.Boolean({
-        description:
-          "Also the keys that no token is signed with any more: to verify receipts from before a rotation. Never accept tokens by them.",
-        examples: [true],
-      }),
-    ),
-  },
+  query: optional({
+    retired: Type.Boolean({
+      description:
+        "Also the keys that no token is signed with any more: to verify receipts from before a rotation. Never accept tokens by them.",
+      examples: [true],
+    }),
+  }),
   answer: Type.Object({ keys: Type.Array(Jwk) }),
 });

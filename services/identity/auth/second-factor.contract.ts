@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
 
 export const Password = Type.String({
@@ -97,16 +97,14 @@ export const removeTotp = operation({
   access: { by: "user" },
   tries: true,
   overQuota: true,
-  body: {
-    password: Type.Optional(Password),
-    recovery_code: Type.Optional(
-      Type.String({
-        ...SECRET,
-        maxLength: 40,
-        description: "A recovery code.",
-        examples: ["abcd-efgh-ijkl-mnop"],
-      }),
-    ),
-  },
+  body: optional({
+    password: Password,
+    recovery_code: Type.String({
+      ...SECRET,
+      maxLength: 40,
+      description: "A recovery code.",
+      examples: ["abcd-efgh-ijkl-mnop"],
+    }),
+  }),
   errors: ["validation_error"],
 });

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 export const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
@@ -77,11 +77,11 @@ export const updateProject = operation({
   description: "Omitted fields do not change; a null `target_date` removes the date.",
   access: admin,
   path: { key: ProjectKey },
-  body: {
-    name: Type.Optional(Name),
-    status: Type.Optional(Status),
-    target_date: Type.Optional(TargetDate),
-  },
+  body: optional({
+    name: Name,
+    status: Status,
+    target_date: TargetDate,
+  }),
   answer: Project,
   errors: ["not_found"],
 });

@@ -183,12 +183,10 @@ export const importTenantContent = operation({
     "stored already. It is kept while the tenant is being imported.",
   access: operator,
   audit: false,
-  body: {
-    content: Type.Optional(Content),
-    parts: Type.Optional(
-      Type.Array(Hash, { maxItems: 10_000, description: "Hashes of parts stored before, in order." }),
-    ),
-    hash: Type.Optional(Hash),
-  },
+  body: optional({
+    content: Content,
+    parts: Type.Array(Hash, { maxItems: 10_000, description: "Hashes of parts stored before, in order." }),
+    hash: Hash,
+  }),
   answer: Type.Object({ hash: nullable(Type.String()) }),
 });

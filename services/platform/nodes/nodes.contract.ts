@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Timestamp } from "../../../lib/contract/schema.ts";
 import { LOG_LEVELS } from "../../../lib/settings.ts";
 
@@ -123,21 +123,15 @@ export const updateInstallation = operation({
     "settles deliveries. New connections of devices and clients wait. Connectors leave messages at their brokers, " +
     "schedules wait. Events accepted before are still delivered.",
   access: operator,
-  body: {
-    maintenance: Type.Optional(
-      Type.Boolean({ description: "Whether writes are refused.", examples: [true] }),
+  body: optional({
+    maintenance: Type.Boolean({ description: "Whether writes are refused.", examples: [true] }),
+    reason: nullable(AnyText(200, "Why, for the callers whose writes are refused.", "moving to a cluster")),
+    log_level: nullable(
+      oneOf(LOG_LEVELS, {
+        description: "Least severity to log. Null: `LOG_LEVEL` of each node applies.",
+        examples: ["debug"],
+      }),
     ),
-    reason: Type.Optional(
-      nullable(AnyText(200, "Why, for the callers whose writes are refused.", "moving to a cluster")),
-    ),
-    log_level: Type.Optional(
-      nullable(
-        oneOf(LOG_LEVELS, {
-          description: "Least severity to log. Null: `LOG_LEVEL` of each node applies.",
-          examples: ["debug"],
-        }),
-      ),
-    ),
-  },
+  }),
   answer: Installation,
 });

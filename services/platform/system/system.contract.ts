@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation, optional } from "../../../lib/contract/contract.ts";
 
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -79,16 +79,14 @@ const protocol = {
     "instead of the dot.",
   access: { by: "any" },
   overQuota: true,
-  query: {
-    tools: Type.Optional(
-      Type.String({
-        description:
-          "Tools to offer, as comma-separated presets (core, sense, remember, work, all), domains or names. Default: " +
-          "core is listed, and all can be called. The header `X-MCP-Tools` does the same.",
-        examples: ["core,documents,channels_list"],
-      }),
-    ),
-  },
+  query: optional({
+    tools: Type.String({
+      description:
+        "Tools to offer, as comma-separated presets (core, sense, remember, work, all), domains or names. Default: " +
+        "core is listed, and all can be called. The header `X-MCP-Tools` does the same.",
+      examples: ["core,documents,channels_list"],
+    }),
+  }),
   wholeBody: true,
   body: { message: Type.Unknown({ examples: [{ jsonrpc: "2.0", id: 1, method: "tools/list" }] }) },
   maxBody: 4_194_304,

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { AnyText, Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { asOf } from "../memories/memories.contract.ts";
@@ -67,15 +67,16 @@ export const assembleBundle = operation({
       }),
     ),
     ...asOf,
-    include_possible: Type.Optional(
-      Type.Boolean({ default: false, description: "Include memories that may not fit the query." }),
-    ),
-    caps: Type.Optional(
-      Type.Object(
+    ...optional({
+      include_possible: Type.Boolean({
+        default: false,
+        description: "Include memories that may not fit the query.",
+      }),
+      caps: Type.Object(
         { memories: Cap(12, "memories"), outputs: Cap(5, "outputs"), handoffs: Cap(3, "handoffs") },
         { description: "Maximum items of each kind; 0: none." },
       ),
-    ),
+    }),
   },
   results: { 201: Bundle },
   errors: ["validation_error"],

@@ -1,5 +1,12 @@
 import { type Static, Type } from "typebox";
-import { byReference, component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import {
+  byReference,
+  component,
+  nullable,
+  oneOf,
+  operation,
+  optional,
+} from "../../../lib/contract/contract.ts";
 import { Id, Limit, Offset, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Subject } from "../../../lib/contract/subject.ts";
 import { FILE_TYPES, type FileType } from "../../../lib/http/file-types.ts";
@@ -49,12 +56,12 @@ const labels = {
   product_lines: Labels("Product lines."),
   segments: Labels("Customer segments."),
 };
-const audienceFields = {
-  regions: Type.Optional(labels.regions),
-  industries: Type.Optional(labels.industries),
-  product_lines: Type.Optional(labels.product_lines),
-  segments: Type.Optional(labels.segments),
-};
+const audienceFields = optional({
+  regions: labels.regions,
+  industries: labels.industries,
+  product_lines: labels.product_lines,
+  segments: labels.segments,
+});
 const AudienceInput = (description: string) => Type.Object(audienceFields, { description });
 const AudienceOfDocument = component("Audience", labels);
 
@@ -127,22 +134,20 @@ export const Chunk = component("Chunk", {
 
 const Accepted = Type.Object({
   accepted: Type.Boolean(),
-  document_id: Type.Optional(Uuid("document")),
-  status: Type.Optional(oneOf(STATUSES)),
-  existing: Type.Optional(
-    Type.Boolean({ description: "The source had this file already: it is not stored again." }),
-  ),
-  sensitivity: Type.Optional(SensitivityOfDocument),
-  audience: Type.Optional(AudienceOfDocument),
-  subject: Type.Optional(nullable(Subject)),
-  kept: Type.Optional(
-    Type.Array(Type.String(), {
+  ...optional({
+    document_id: Uuid("document"),
+    status: oneOf(STATUSES),
+    existing: Type.Boolean({ description: "The source had this file already: it is not stored again." }),
+    sensitivity: SensitivityOfDocument,
+    audience: AudienceOfDocument,
+    subject: nullable(Subject),
+    kept: Type.Array(Type.String(), {
       description:
         "Fields of the request that were not applied: an earlier upload of the same file is narrower there.",
       examples: [["sensitivity"]],
     }),
-  ),
-  error_code: Type.Optional(Type.String({ examples: ["permission_denied"] })),
+    error_code: Type.String({ examples: ["permission_denied"] }),
+  }),
 });
 
 export const uploadDocument = operation({

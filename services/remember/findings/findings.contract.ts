@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, Limit, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { TypeOfMemory } from "../memories/memories.contract.ts";
@@ -33,16 +33,14 @@ export const listFindings = operation({
   access: { by: "agent", scope: "memory:read", otherwise: "validation_error" },
   query: {
     limit: Limit(50, 10),
-    mark_read: Type.Optional(
-      Type.Boolean({
+    ...optional({
+      mark_read: Type.Boolean({
         default: true,
         description: "Advances the agent's cursor past the returned findings.",
       }),
-    ),
-    since_seq: Type.Optional(Seq("Position to read after, instead of the agent's cursor.")),
-    min_importance: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, description: "Minimum importance." }),
-    ),
+      since_seq: Seq("Position to read after, instead of the agent's cursor."),
+      min_importance: Type.Number({ minimum: 0, maximum: 1, description: "Minimum importance." }),
+    }),
   },
   answer: Type.Object({
     findings: Type.Array(Finding),

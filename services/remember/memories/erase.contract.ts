@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { REMOVAL } from "../../identity/tenants/tenants.contract.ts";
 
@@ -46,23 +46,20 @@ export const eraseMemories = operation({
   overQuota: true,
   // The action writes its own entry, with the counts.
   audit: false,
-  body: {
-    agent_id: Type.Optional(
-      Id("ag", "Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent."),
+  body: optional({
+    agent_id: Id(
+      "ag",
+      "Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent.",
     ),
-    ids: Type.Optional(
-      Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000, description: "Erase these memories." }),
-    ),
-    subject: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description:
-          "Erase memories, state and documents with this `subject`, also if `metadata.subject` is or contains it, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text.",
-      }),
-    ),
-    dry_run: Type.Optional(Type.Boolean({ default: false, description: "Only count; erase nothing." })),
-  },
+    ids: Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000, description: "Erase these memories." }),
+    subject: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description:
+        "Erase memories, state and documents with this `subject`, also if `metadata.subject` is or contains it, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text.",
+    }),
+    dry_run: Type.Boolean({ default: false, description: "Only count; erase nothing." }),
+  }),
   answer: Type.Object({
     dry_run: Type.Boolean(),
     erased_at: nullable(Timestamp),

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Instant } from "../../../lib/contract/instant.ts";
 import {
@@ -84,14 +84,10 @@ const Ends =
   "When it stops holding, exclusive. Default: once it is superseded, when its successor begins to hold.";
 export const Reason = Type.String({ minLength: 1, maxLength: 500, description: "Why, for its history." });
 /** The times of a question about the past. */
-export const asOf = {
-  as_of: Type.Optional(
-    Instant("Only what held then, whatever superseded it since. Of a day, what held at its end."),
-  ),
-  known_at: Type.Optional(
-    Instant("As far as had been recorded by then. Default of `as_of`, if that is not given."),
-  ),
-};
+export const asOf = optional({
+  as_of: Instant("Only what held then, whatever superseded it since. Of a day, what held at its end."),
+  known_at: Instant("As far as had been recorded by then. Default of `as_of`, if that is not given."),
+});
 /** When a memory holds. */
 export const Valid = Type.Object(
   { from: Timestamp, until: nullable(Timestamp) },
@@ -203,26 +199,25 @@ export const listMemories = operation({
   query: {
     ...page,
     cursor: Cursor,
-    type: Type.Optional({ ...TypeOfMemory, description: "Only memories of this type." }),
-    scope: Type.Optional(OnlyScope),
-    search: Type.Optional(
-      Type.String({
+    ...optional({
+      type: { ...TypeOfMemory, description: "Only memories of this type." },
+      scope: OnlyScope,
+      search: Type.String({
         maxLength: 200,
         description:
           "Part of the title or the content; case is ignored. Searches the latest 100,000 memories per owner, per team and " +
           "of the institution.",
       }),
-    ),
-    project_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Key of a project; empty: only memories without one." }),
-    ),
-    tags: Type.Optional(
-      Type.Array(Type.String(), {
+      project_id: Type.String({
+        maxLength: 100,
+        description: "Key of a project; empty: only memories without one.",
+      }),
+      tags: Type.Array(Type.String(), {
         maxItems: 50,
         description: "Only with any of these tags; repeated or comma-separated.",
       }),
-    ),
-    namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
+      namespace: Namespace("Only memories with a key in this namespace or below it."),
+    }),
     ...memoryFilters,
     metadata: Type.Optional(
       Type.String({
@@ -342,24 +337,24 @@ export const updateMemory = operation({
     "Use this to correct a memory; to keep the old version, supersede it. Omitted fields do not change; null clears a field. Only for the owner and org admins. Returns the memory.",
   access: writer,
   path,
-  body: {
-    title: Type.Optional(Title),
-    content: Type.Optional(Content),
-    subject: Type.Optional(SubjectOfMetadata),
-    confidence: Type.Optional(Confidence),
-    importance: Type.Optional(Importance),
-    metadata: Type.Optional(nullable(Metadata)),
-    expires_at: Type.Optional(Expiry),
-    freshness_date: Type.Optional(Freshness),
-    valid_from: Type.Optional(nullable(Instant(Begins))),
-    valid_until: Type.Optional(nullable(Instant(Ends))),
-    reason: Type.Optional({
+  body: optional({
+    title: Title,
+    content: Content,
+    subject: SubjectOfMetadata,
+    confidence: Confidence,
+    importance: Importance,
+    metadata: nullable(Metadata),
+    expires_at: Expiry,
+    freshness_date: Freshness,
+    valid_from: nullable(Instant(Begins)),
+    valid_until: nullable(Instant(Ends)),
+    reason: {
       ...Reason,
       description: "Why `valid_from` or `valid_until` is corrected, for its history.",
-    }),
-    project_id: Type.Optional(ProjectKey),
-    tags: Type.Optional(nullable(TagsInput)),
-  },
+    },
+    project_id: ProjectKey,
+    tags: nullable(TagsInput),
+  }),
   needs: { valid_from: 1, valid_until: 1 },
   maxBody: MAX_BODY,
   answer: Memory,

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Limit, Namespace, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { MetadataFilter, memoryFilters } from "./filters.contract.ts";
@@ -81,11 +81,9 @@ export const searchMemories = operation({
     "rank agent, then team, then institutional. If the query's embedding is late, only words count and the " +
     "result is `degraded`.",
   access: reader,
-  query: {
-    expect: Type.Optional(
-      Uuid("memory", "With `explain`: a memory for which the plan says where it was dropped, and why."),
-    ),
-  },
+  query: optional({
+    expect: Uuid("memory", "With `explain`: a memory for which the plan says where it was dropped, and why."),
+  }),
   body: {
     query: Words(10_000, "Question or keywords.", "When are ACME's invoices due?"),
     scope: Type.Optional(OnlyScope),
@@ -103,19 +101,18 @@ export const searchMemories = operation({
     ...memoryFilters,
     metadata: Type.Optional(MetadataFilter),
     ...asOf,
-    include_possible: Type.Optional(
-      Type.Boolean({ default: true, description: "Include results whose `match` is `possible`." }),
-    ),
-    include_superseded: Type.Optional(
-      Type.Boolean({
+    ...optional({
+      include_possible: Type.Boolean({
+        default: true,
+        description: "Include results whose `match` is `possible`.",
+      }),
+      include_superseded: Type.Boolean({
         default: false,
         description:
           "Include superseded memories. A question that names a time in the past finds those that held then anyway.",
       }),
-    ),
-    explain: Type.Optional(
-      Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),
-    ),
+      explain: Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),
+    }),
   },
   answer: Type.Object({
     results: Type.Array(Result),

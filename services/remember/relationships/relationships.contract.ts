@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Limit, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Memory, path, reader, writer } from "../memories/memories.contract.ts";
 
@@ -94,14 +94,13 @@ export const getMemoryGraph = operation({
     "relationships between them.",
   access: reader,
   path,
-  query: {
-    depth: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 3, default: 1, description: "Number of hops." }),
-    ),
-    include_superseded: Type.Optional(
-      Type.Boolean({ default: false, description: "Include superseded and merged memories." }),
-    ),
-  },
+  query: optional({
+    depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: "Number of hops." }),
+    include_superseded: Type.Boolean({
+      default: false,
+      description: "Include superseded and merged memories.",
+    }),
+  }),
   answer: Type.Object({
     nodes: Type.Array(Memory, { description: "The memory itself, then the nearest first." }),
     edges: Type.Array(Relationship),

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
@@ -66,7 +66,7 @@ export const updateChannel = operation({
   route: "PATCH /channels/{channel_id}",
   summary: "Rename or describe a channel",
   access: writer,
-  body: { name: Type.Optional(Name), description: Type.Optional(nullable(Description)) },
+  body: optional({ name: Name, description: nullable(Description) }),
   answer: Channel,
   errors: ["conflict"],
 });

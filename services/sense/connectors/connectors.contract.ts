@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { Mapping, Source } from "../ingest/mapping.contract.ts";
 
@@ -157,12 +157,12 @@ export const updateConnector = operation({
     "mapping; messages that the previous one could not map can be replayed from the dead letters.",
   access: admin,
   overQuota: true,
-  body: {
-    name: Type.Optional(Name),
-    mapping: Type.Optional(ConnectorMapping),
-    prefetch: Type.Optional(Prefetch),
-    paused: Type.Optional(Paused),
-  },
+  body: optional({
+    name: Name,
+    mapping: ConnectorMapping,
+    prefetch: Prefetch,
+    paused: Paused,
+  }),
   answer: ConnectorView,
 });
 

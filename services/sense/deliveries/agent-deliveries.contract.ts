@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
@@ -108,16 +108,14 @@ export const explainReception = operation({
     "event's delivery, the state of the agent's deliveries and its limits. For the agent itself, the person who owns it, " +
     "and admins. Changes nothing.",
   access: { by: "any", scope: "receive" },
-  query: {
-    event_id: Type.Optional(
-      Id(
-        "evt",
-        "Default: the event of the agent's newest dead letter, else of its newest pending delivery, else the latest " +
-          "event that is not the service's own. Callers who are not admins can name one that they may " +
-          "see or the agent was given, or that `POST /agents/{agent_id}/interests:test` tests.",
-      ),
+  query: optional({
+    event_id: Id(
+      "evt",
+      "Default: the event of the agent's newest dead letter, else of its newest pending delivery, else the latest " +
+        "event that is not the service's own. Callers who are not admins can name one that they may " +
+        "see or the agent was given, or that `POST /agents/{agent_id}/interests:test` tests.",
     ),
-  },
+  }),
   answer: component("Reception", {
     reasons: Type.Array(Type.Object({ reason: oneOf(REASONS), text: Type.String() }), {
       description: "What applies, the most important first.",
@@ -186,14 +184,12 @@ export const drainDeliveries = operation({
   access: { by: "any" },
   audit: true,
   overQuota: true,
-  body: {
-    before: Type.Optional(
-      Type.String({
-        format: "date-time",
-        description: "Only deliveries created before this time. Default: now.",
-      }),
-    ),
-  },
+  body: optional({
+    before: Type.String({
+      format: "date-time",
+      description: "Only deliveries created before this time. Default: now.",
+    }),
+  }),
   answer: Type.Object({
     discarded: Type.Integer(),
     in_flight: Type.Integer({ description: "Deliveries in flight, which were kept." }),

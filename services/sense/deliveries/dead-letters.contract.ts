@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { idPattern } from "../../../lib/ids.ts";
 
@@ -40,22 +40,16 @@ export const DeadLetterNotice = component("DeadLetterNotice", {
   dlq_reason,
 });
 
-const deadFilter = {
-  reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
-  cause: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: "Only those of this `cause` of a group (`GET /delivery/dlq/groups`).",
-    }),
-  ),
-  agent_id: Type.Optional(Id("ag", "Only this agent's.")),
-  type: Type.Optional(
-    Type.String({ description: "Only events whose type matches this glob.", examples: ["com.github.*"] }),
-  ),
-  text: Type.Optional(
-    SomeText(200, "Only those with this text, in any case, in reason, type, subject or source."),
-  ),
-};
+const deadFilter = optional({
+  reason: Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." }),
+  cause: Type.String({
+    minLength: 1,
+    description: "Only those of this `cause` of a group (`GET /delivery/dlq/groups`).",
+  }),
+  agent_id: Id("ag", "Only this agent's."),
+  type: Type.String({ description: "Only events whose type matches this glob.", examples: ["com.github.*"] }),
+  text: SomeText(200, "Only those with this text, in any case, in reason, type, subject or source."),
+});
 
 export const listDeadLetters = operation({
   action: "deliveries.dead_letters",

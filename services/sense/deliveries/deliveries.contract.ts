@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { LimitedBy } from "../../identity/agents/agents.contract.ts";
 
@@ -47,20 +47,16 @@ export const DeliveryEvent = component("DeliveryEvent", {
   replay_id: Type.Optional(Uuid("replay", "Present if a replay of history delivers it.")),
 });
 
-const wanted = {
-  limit: Type.Optional(
-    Type.Integer({
-      default: BATCH,
-      description: "Maximum number of deliveries, 1 to 100; other values are clamped.",
-    }),
-  ),
-  wait: Type.Optional(
-    Type.Number({
-      default: 0,
-      description: "Seconds to wait for a first delivery, 0 to 30; other values are clamped.",
-    }),
-  ),
-};
+const wanted = optional({
+  limit: Type.Integer({
+    default: BATCH,
+    description: "Maximum number of deliveries, 1 to 100; other values are clamped.",
+  }),
+  wait: Type.Number({
+    default: 0,
+    description: "Seconds to wait for a first delivery, 0 to 30; other values are clamped.",
+  }),
+});
 
 const received = { deliveries: Type.Array(DeliveryEvent), count: Type.Integer() };
 
@@ -126,28 +122,22 @@ export const pollDeliveries = operation({
 
 const rejected = {
   ...settled,
-  delay_seconds: Type.Optional(
-    Type.Number({
+  ...optional({
+    delay_seconds: Type.Number({
       minimum: 0,
       maximum: 86_400,
       description:
         "Seconds before the retry; 0: at once. Default: the delays of the interest or the agent (±20 %), by attempt.",
     }),
-  ),
-  dead_letter: Type.Optional(
-    Type.Boolean({
+    dead_letter: Type.Boolean({
       description: "Dead-letter them now, with attempts left: no retry can succeed. Default: false.",
     }),
-  ),
-  attempted: Type.Optional(
-    Type.Boolean({
+    attempted: Type.Boolean({
       description:
         "False: nobody has worked on them, so the attempt does not count, and without `delay_seconds` they are ready at once. Default: true.",
     }),
-  ),
-  reason: Type.Optional(
-    Type.String({ maxLength: 500, description: "Why it failed.", examples: ["billing is closed"] }),
-  ),
+    reason: Type.String({ maxLength: 500, description: "Why it failed.", examples: ["billing is closed"] }),
+  }),
 };
 
 const acknowledgedCount = { acknowledged: Type.Integer() };
@@ -217,12 +207,10 @@ export const receiveNextDeliveries = operation({
   access: receiver,
   overQuota: true,
   body: {
-    ack: Type.Optional(
-      Type.Object(settled, { description: "Deliveries to acknowledge, as in `POST /delivery/ack`." }),
-    ),
-    nack: Type.Optional(
-      Type.Object(rejected, { description: "Deliveries to reject, as in `POST /delivery/nack`." }),
-    ),
+    ...optional({
+      ack: Type.Object(settled, { description: "Deliveries to acknowledge, as in `POST /delivery/ack`." }),
+      nack: Type.Object(rejected, { description: "Deliveries to reject, as in `POST /delivery/nack`." }),
+    }),
     ...wanted,
   },
   // Twice as much as a hundred ids with leases need for each of both: it may be in memory as long as the request waits.
@@ -265,16 +253,14 @@ export const streamDeliveries = operation({
     "comment every 15 s keeps the connection open. Acknowledge with `POST /delivery/ack`. Closing the stream " +
     "returns unacknowledged deliveries at once, without counting the attempt.",
   access: receiver,
-  query: {
-    max_in_flight: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1000,
-        default: 100,
-        description: "Maximum unacknowledged deliveries over all of the agent's streams.",
-      }),
-    ),
-  },
+  query: optional({
+    max_in_flight: Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      default: 100,
+      description: "Maximum unacknowledged deliveries over all of the agent's streams.",
+    }),
+  }),
   answer: Type.String(),
   produces: ["text/event-stream"],
   stream: true,

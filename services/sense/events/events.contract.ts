@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
 export const BATCH_MAX_EVENTS = 100;
@@ -36,36 +36,28 @@ export const CloudEvent = component(
       maxLength: MAX_TYPE_LENGTH,
       description: "Event type in reverse-DNS form, such as `com.example.order.created`.",
     }),
-    subject: Type.Optional(Type.String({ ...text, description: "What the event is about." })),
-    time: Type.Optional(
-      Type.String({ format: "date-time", description: "When the event happened (RFC 3339)." }),
-    ),
-    datacontenttype: Type.Optional(
-      Type.String({
+    ...optional({
+      subject: Type.String({ ...text, description: "What the event is about." }),
+      time: Type.String({ format: "date-time", description: "When the event happened (RFC 3339)." }),
+      datacontenttype: Type.String({
         maxLength: MAX_ATTRIBUTE,
         pattern: `^${TOKEN}/${TOKEN}`,
         description: "Media type of `data`.",
       }),
-    ),
-    dataschema: Type.Optional(Type.String({ format: "uri", ...URI, description: "Schema of `data`." })),
-    notbefore: Type.Optional(
-      Type.String({
+      dataschema: Type.String({ format: "uri", ...URI, description: "Schema of `data`." }),
+      notbefore: Type.String({
         format: "date-time",
         description: `Not to be delivered before this time (RFC 3339), at most ${MAX_DELAY_DAYS} days ahead.`,
       }),
-    ),
-    data: Type.Optional(
-      Type.Unknown({
+      data: Type.Unknown({
         description: "Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings.",
       }),
-    ),
-    data_base64: Type.Optional(
-      Type.String({
+      data_base64: Type.String({
         contentEncoding: "base64",
         pattern: "^[A-Za-z0-9+/]*={0,2}$",
         description: "Binary data in base64, instead of `data`.",
       }),
-    ),
+    }),
   },
   {
     additionalProperties: true,
@@ -195,30 +187,24 @@ export const listEvents = operation({
     "Use this to see what happened. Returns events that the caller published (with `send`) or received (agents with `receive`); for admins, all. A page may have fewer than `limit` events and still a `next_cursor`: a request returns at most 4 MB, counts at most about 10,000 deliveries, and scans about 200,000 events, or two seconds without a match.",
   access: { by: "any" },
   query: {
-    type: Type.Optional(
-      Type.String({ description: "Only types that match this glob.", examples: ["com.github.*"] }),
-    ),
-    source: Type.Optional(Type.String({ description: "Only this source." })),
-    subject: Type.Optional(Type.String({ description: "Only this subject." })),
-    id: Type.Optional(Type.String({ description: "Only this `id`, as the producer sent it." })),
-    since: Type.Optional(
-      Type.String({ format: "date-time", description: "Only events accepted at this time or later." }),
-    ),
-    unmatched: Type.Optional(Type.Boolean({ description: "Only events that matched no agent." })),
-    outcome: Type.Optional(
-      oneOf(["dead", "pending", "none"], {
+    ...optional({
+      type: Type.String({ description: "Only types that match this glob.", examples: ["com.github.*"] }),
+      source: Type.String({ description: "Only this source." }),
+      subject: Type.String({ description: "Only this subject." }),
+      id: Type.String({ description: "Only this `id`, as the producer sent it." }),
+      since: Type.String({ format: "date-time", description: "Only events accepted at this time or later." }),
+      unmatched: Type.Boolean({ description: "Only events that matched no agent." }),
+      outcome: oneOf(["dead", "pending", "none"], {
         description:
           "Only events with this outcome now: at least one dead letter or parked (`dead`); none of these, and not matched " +
           "yet or with a pending delivery (`pending`); no deliveries at all (`none`).",
       }),
-    ),
-    waiting: Type.Optional(Type.Boolean({ description: "Only events that wait for their `notbefore`." })),
-    include_service: Type.Optional(
-      Type.Boolean({
+      waiting: Type.Boolean({ description: "Only events that wait for their `notbefore`." }),
+      include_service: Type.Boolean({
         default: true,
         description: "False: without the service's own events (`service.*`, `memory.cited`).",
       }),
-    ),
+    }),
     limit: page.limit,
     cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
@@ -240,14 +226,13 @@ export const streamEvents = operation({
     "`since`: events of the ten seconds before it may be sent twice. " +
     "Events are new when they are accepted: a delayed event is not sent again when it is due. Of more than 2,000 events at a time only the latest are sent.",
   access: { by: "any" },
-  query: {
-    type: Type.Optional(
-      Type.String({ description: "Only types that match this glob.", examples: ["com.github.*"] }),
-    ),
-    since: Type.Optional(
-      Type.String({ format: "date-time", description: "Begin with events accepted at this time or later." }),
-    ),
-  },
+  query: optional({
+    type: Type.String({ description: "Only types that match this glob.", examples: ["com.github.*"] }),
+    since: Type.String({
+      format: "date-time",
+      description: "Begin with events accepted at this time or later.",
+    }),
+  }),
   answer: Type.String(),
   produces: ["text/event-stream"],
   stream: true,

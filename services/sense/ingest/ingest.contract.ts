@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { SCHEMES, SENDERS } from "../../../lib/webhooks/senders.ts";
 import { CloudEvent, Differs } from "../events/events.contract.ts";
@@ -132,21 +132,17 @@ export const rotateWebhookSecret = operation({
   secret: true,
 });
 
-const sample = {
-  payload: Type.Optional(
-    Type.Unknown({
-      description:
-        "Body that the sender would send: JSON, or the text of a form if the header `Content-Type` names one.",
-      examples: [{ action: "opened", issue: { number: 12 } }],
-    }),
-  ),
-  headers: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
-      description: "Headers that the sender would send.",
-      examples: [{ "X-GitHub-Event": "issues" }],
-    }),
-  ),
-};
+const sample = optional({
+  payload: Type.Unknown({
+    description:
+      "Body that the sender would send: JSON, or the text of a form if the header `Content-Type` names one.",
+    examples: [{ action: "opened", issue: { number: 12 } }],
+  }),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: "Headers that the sender would send.",
+    examples: [{ "X-GitHub-Event": "issues" }],
+  }),
+});
 
 const TestResult = Type.Object({
   event: nullable(CloudEvent),

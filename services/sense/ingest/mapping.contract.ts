@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { component, nullable, oneOf } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, optional } from "../../../lib/contract/contract.ts";
 import { ALGORITHMS, TOLERANCE_SECONDS } from "../../../lib/webhooks/schemes.ts";
 import { SENDERS } from "../../../lib/webhooks/senders.ts";
 
@@ -71,31 +71,25 @@ const CustomSignature = component(
       "Header with the signature, or with several, separated by commas, semicolons or spaces.",
       "X-Acme-Signature",
     ),
-    algorithm: Type.Optional(oneOf(ALGORITHMS, { default: "sha256", description: "Hash of the HMAC." })),
-    encoding: Type.Optional(
-      oneOf(["hex", "base64"], { default: "hex", description: "How the HMAC is written." }),
-    ),
-    prefix: Type.Optional(text("Text before each signature; others are ignored. Default: none.", "v1=")),
-    template: Type.Optional(
-      Type.String({
+    ...optional({
+      algorithm: oneOf(ALGORITHMS, { default: "sha256", description: "Hash of the HMAC." }),
+      encoding: oneOf(["hex", "base64"], { default: "hex", description: "How the HMAC is written." }),
+      prefix: text("Text before each signature; others are ignored. Default: none.", "v1="),
+      template: Type.String({
         ...{ minLength: 6, maxLength: 200, default: "{body}" },
         description: "The signed text: `{body}`, and `{timestamp}` as it was sent.",
         examples: ["{timestamp}.{body}"],
       }),
-    ),
-    timestamp_header: Type.Optional(
-      HeaderName(
+      timestamp_header: HeaderName(
         "Header with the time, if the template has it: seconds or milliseconds since the epoch, or ISO 8601.",
         "X-Acme-Timestamp",
       ),
-    ),
-    timestamp_prefix: Type.Optional(text("Text before the time in its header. Default: none.", "t=")),
-    tolerance_seconds: Type.Optional(
-      Type.Integer({
+      timestamp_prefix: text("Text before the time in its header. Default: none.", "t="),
+      tolerance_seconds: Type.Integer({
         ...{ minimum: 1, maximum: 86_400, default: TOLERANCE_SECONDS },
         description: "How far the time may be from the present, either way.",
       }),
-    ),
+    }),
   },
   {
     additionalProperties: false,

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, page, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
@@ -165,15 +165,13 @@ export const testInterest = operation({
     "Use this before creating an interest. Returns for each of the tenant's last 100 events (fewer if large) " +
     "whether it matches, and why not. Saves nothing.",
   access,
-  query: {
-    include_service: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether to test on the service's own events too (`service.*`, `memory.cited`). Default: only if the type " +
-          "begins with `service.` or `memory.`, because other globs never match them.",
-      }),
-    ),
-  },
+  query: optional({
+    include_service: Type.Boolean({
+      description:
+        "Whether to test on the service's own events too (`service.*`, `memory.cited`). Default: only if the type " +
+        "begins with `service.` or `memory.`, because other globs never match them.",
+    }),
+  }),
   // The complete interest, so that the tested body can be sent unchanged to save it.
   body: newInterest,
   answer: Type.Object({

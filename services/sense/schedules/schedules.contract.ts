@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
-import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { PublishResult } from "../events/events.contract.ts";
 
@@ -15,25 +15,26 @@ const ScheduledEvent = component(
   "ScheduledEvent",
   {
     type: SomeText(MAX_TYPE_LENGTH, "Event type in reverse-DNS form, such as `com.example.report.due`."),
-    source: Type.Optional(
-      Type.String({
+    ...optional({
+      source: Type.String({
         minLength: 1,
         maxLength: MAX_ATTRIBUTE,
         description:
           "Producing system, a URI reference. Default: `sensorium/schedules/` and the schedule's id.",
       }),
-    ),
-    subject: Type.Optional(
-      Type.String({ minLength: 1, maxLength: MAX_ATTRIBUTE, description: "What the event is about." }),
-    ),
-    datacontenttype: Type.Optional(
-      Type.String({ maxLength: MAX_ATTRIBUTE, description: "Media type of `data`." }),
-    ),
-    dataschema: Type.Optional(Type.String({ maxLength: MAX_ATTRIBUTE, description: "Schema of `data`." })),
-    data: Type.Optional(Type.Unknown({ description: "Any JSON." })),
-    data_base64: Type.Optional(
-      Type.String({ contentEncoding: "base64", description: "Binary data in base64, instead of `data`." }),
-    ),
+      subject: Type.String({
+        minLength: 1,
+        maxLength: MAX_ATTRIBUTE,
+        description: "What the event is about.",
+      }),
+      datacontenttype: Type.String({ maxLength: MAX_ATTRIBUTE, description: "Media type of `data`." }),
+      dataschema: Type.String({ maxLength: MAX_ATTRIBUTE, description: "Schema of `data`." }),
+      data: Type.Unknown({ description: "Any JSON." }),
+      data_base64: Type.String({
+        contentEncoding: "base64",
+        description: "Binary data in base64, instead of `data`.",
+      }),
+    }),
   },
   {
     additionalProperties: true,
@@ -120,11 +121,11 @@ export const Schedule = component("Schedule", {
   updated_at: Timestamp,
 });
 
-const timing = {
-  cron: Type.Optional(nullable(CronExpression)),
-  time_zone: Type.Optional(TimeZone),
-  at: Type.Optional(nullable(At)),
-};
+const timing = optional({
+  cron: nullable(CronExpression),
+  time_zone: TimeZone,
+  at: nullable(At),
+});
 
 export const createSchedule = operation({
   action: "schedules.create",

@@ -46,11 +46,11 @@ const Links = (description: string) =>
     description: `${description} Ids or slugs; unreadable ones are ignored.`,
   });
 
-const links = {
-  derived_from_ids: Type.Optional(Links("Outputs that it was derived from.")),
-  references_ids: Type.Optional(Links("Outputs that it refers to.")),
-  supersedes_ids: Type.Optional(Links("Outputs that it supersedes.")),
-};
+const links = optional({
+  derived_from_ids: Links("Outputs that it was derived from."),
+  references_ids: Links("Outputs that it refers to."),
+  supersedes_ids: Links("Outputs that it supersedes."),
+});
 
 const Body = (description: string) => nullable(Type.String({ description }));
 
@@ -216,7 +216,7 @@ export const updateOutput = operation({
   access: writer,
   audit: true,
   path,
-  body: { project_id: Type.Optional(nullable(ProjectKey)), tags: Type.Optional(TagsInput) },
+  body: optional({ project_id: nullable(ProjectKey), tags: TagsInput }),
   answer: Type.Object({
     id: Uuid("output"),
     project_id: nullable(ProjectKey),

@@ -250,14 +250,11 @@ export const getRunHistory = operation({
     "Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts, also " +
     "those of steps that were reopened since (`reopened_at`).",
   access: reader,
-  query: {
-    include: Type.Optional(
-      oneOf(["actions"], {
-        description:
-          "Adds `actions`: also starts, attestations, skips, reopenings, assignments and handoffs.",
-      }),
-    ),
-  },
+  query: optional({
+    include: oneOf(["actions"], {
+      description: "Adds `actions`: also starts, attestations, skips, reopenings, assignments and handoffs.",
+    }),
+  }),
   answer: Type.Object({
     items: Type.Array(
       Type.Object({

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { component, nullable, oneOf, operation } from "../../../../lib/contract/contract.ts";
+import { component, nullable, oneOf, operation, optional } from "../../../../lib/contract/contract.ts";
 import { Cursor } from "../../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp, Uuid } from "../../../../lib/contract/schema.ts";
 
@@ -35,24 +35,20 @@ const perMinute = Type.Integer({
   description: "Maximum deliveries a minute.",
 });
 
-const wanted = {
-  from: Type.Optional(
-    Type.String({
-      format: "date-time",
-      description: "Events accepted at this time or later. Pass either this or `from_event`.",
-      examples: ["2026-01-31T09:30:00.000Z"],
-    }),
-  ),
-  from_event: Type.Optional(Id("evt", "This event and those accepted after it.")),
-  until: Type.Optional(
-    Type.String({
-      format: "date-time",
-      description: "Events accepted at this time or before. Default: now.",
-    }),
-  ),
-  interest_id: Type.Optional(InterestId),
-  again: Type.Optional(again),
-};
+const wanted = optional({
+  from: Type.String({
+    format: "date-time",
+    description: "Events accepted at this time or later. Pass either this or `from_event`.",
+    examples: ["2026-01-31T09:30:00.000Z"],
+  }),
+  from_event: Id("evt", "This event and those accepted after it."),
+  until: Type.String({
+    format: "date-time",
+    description: "Events accepted at this time or before. Default: now.",
+  }),
+  interest_id: InterestId,
+  again: again,
+});
 
 export const Replay = component("Replay", {
   id: Uuid("replay"),
