@@ -23,14 +23,14 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 84_440, files: 620 },
+    most: { lines: 84_065, files: 620 },
   },
   {
     name: "embedded driver",
     files: new RegExp(`^packages/mongoose-sqlite/(?!test/).*${CODE}`),
     most: { lines: 5_300, files: 38 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_900 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_880 } },
   { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_700 } },
   {
     name: "tests",

@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import type { InterestDoc } from "../../services/sense/interests/interests.model.ts";
+import { USUAL } from "../../services/sense/interests/routing-table.ts";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
 import { onNodes } from "../support/on-nodes.ts";
@@ -42,12 +43,11 @@ await onNodes("nodes that match 30,000 interests", 2, {}, ({ url, nodes, admin }
     const { tenant_id } = nodes.gateway.credentials;
     const at = new Date();
     const crowd = await newAgent(nodes.gateway, admin);
-    const usual = { enrichment_depth: "none" as const, retry_delays_seconds: null, ordering_key: null };
     const common = { tenant_id, filter_expression: null, priority: 5, created_at: at, updated_at: at };
     for (let from = 0; from < INTERESTS; from += CHUNK) {
       const ids = Array.from({ length: CHUNK }, (_, i) => from + i);
       const rows = ids.map((n) => ({
-        ...{ ...common, ...usual, conflict_key: `many ${n}` },
+        ...{ ...common, ...USUAL, conflict_key: `many ${n}` },
         ...{ _id: `int_many${n}`, event_type: `com.many.${n}` },
         agent_id: n === INTERESTS - 1 ? agent.id : crowd.id,
       }));

@@ -66,11 +66,8 @@ function newWorker(breaker: OpenBreaker | null = null, agent_id = "ag_a"): PushW
     },
     saveBreaker: async () => {},
   };
-  return new PushWorker(
-    { tenant_id: "tn_a", agent_id, endpoint: endpoint.url, format: "structured", is_limited: false } as const,
-    breaker,
-    deps,
-  );
+  const target = { tenant_id: "tn_a", agent_id, endpoint: endpoint.url, format: "structured" } as const;
+  return new PushWorker({ ...target, is_limited: false }, breaker, deps);
 }
 
 /** Gives an agent's worker something to push. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import type { Subscription } from "../../services/sense/interests/receiver.ts";
-import { RoutingTable } from "../../services/sense/interests/routing-table.ts";
+import { RoutingTable, USUAL } from "../../services/sense/interests/routing-table.ts";
 
 const TYPE = "com.example.order.created";
 const event = (data: object = {}) =>
@@ -50,9 +50,7 @@ describe("what decides besides the type is asked of each event", () => {
   });
 
   test("an order key", async () => {
-    table.subscribe(interest("b"), {
-      ...{ enrichment_depth: "none", retry_delays_seconds: null, ordering_key: "data.order" },
-    });
+    table.subscribe(interest("b"), { ...USUAL, ordering_key: "data.order" });
     const orderingOf = async (given: CloudEvent) => {
       const receivers = table.ofType(TYPE) ?? (await table.match(given)).receivers;
       return receivers.find(({ agent_id }) => agent_id === "ag_b")?.ordering;

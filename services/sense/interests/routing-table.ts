@@ -22,8 +22,12 @@ export type InterestSettings = Pick<
   "enrichment_depth" | "retry_delays_seconds" | "ordering_key"
 >;
 
-/** The settings of most interests. */
-const USUAL: InterestSettings = { enrichment_depth: "none", retry_delays_seconds: null, ordering_key: null };
+/** Those of most interests. */
+export const USUAL: InterestSettings = {
+  enrichment_depth: "none",
+  retry_delays_seconds: null,
+  ordering_key: null,
+};
 
 interface Matched {
   receivers: Receiver[];
