@@ -9,11 +9,7 @@ const ferret = await startFerret();
 
 if ("url" in ferret) {
   atEnd(ferret.stop);
-  storeSuite({
-    name: "FerretDB",
-    lacks: FERRETDB_LACKS,
-    open: () => ownStore(ferret.url),
-  });
+  storeSuite({ name: "FerretDB", lacks: FERRETDB_LACKS, open: () => ownStore(ferret.url) });
 } else {
   describe("the store on FerretDB", () => {
     test.skip(ferret.skipped, () => {});

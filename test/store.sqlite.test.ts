@@ -1,7 +1,4 @@
 import { storeSuite } from "./suites/store.ts";
 import { ownStore } from "./support/own-store.ts";
 
-storeSuite({
-  name: "SQLite",
-  open: () => ownStore(),
-});
+storeSuite({ name: "SQLite", open: () => ownStore() });

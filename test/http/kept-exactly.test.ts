@@ -139,12 +139,7 @@ test("text is read as it was written in memories, outputs, exemplars, handoffs, 
     goal_template: TEXT,
     steps: [step],
   });
-  const goal = {
-    goal: TEXT,
-    success_criteria: [TEXT],
-    ambiguity_score: 0.12345678901234568,
-    steps: [step],
-  };
+  const goal = { goal: TEXT, success_criteria: [TEXT], ambiguity_score: 0.12345678901234568, steps: [step] };
   const run = ok(await agent.post("/runs", goal));
   expect(await read(`/runs/${run.id}`)).toMatchObject(goal);
   ok(await agent.post(`/runs/${run.id}/steps/start`, { step_key: "a", notes: TEXT }));

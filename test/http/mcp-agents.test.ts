@@ -36,11 +36,7 @@ test("a null for a field that is not used is as if it were left out", async () =
   const caps = { memories: 1, outputs: null, handoffs: null };
   const bundle = await mcp.call("bundles_assemble", { query: null, since: null, caps });
   expect(bundle.rendered_brief).toContain("Terms");
-  await mcp.call("runs_create", {
-    goal: "Ship",
-    template_id: null,
-    steps: [{ step_key: "a", title: null }],
-  });
+  await mcp.call("runs_create", { goal: "Ship", template_id: null, steps: [{ step_key: "a", title: null }] });
 });
 
 test("a null for a field that is not used is missing where the field is needed", async () => {

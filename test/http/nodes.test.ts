@@ -58,10 +58,7 @@ const here = "url" in mongo;
     },
     "an inactive agent": async () => {
       const agent = await newAgent(one, world.admin);
-      return {
-        ...agent,
-        end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }),
-      };
+      return { ...agent, end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }) };
     },
     "a token that was logged out": async () => {
       const agent = await newAgent(one, world.admin);

@@ -43,11 +43,7 @@ const documents = createServer(certificate, (req, res) => {
     location,
     body,
   } = pages.get(req.url ?? "") ?? { status: 404, body: {} };
-  res.writeHead(status, {
-    "content-type": type,
-    "cache-control": "no-store",
-    ...(location && { location }),
-  });
+  res.writeHead(status, { "content-type": type, "cache-control": "no-store", ...(location && { location }) });
   res.end(typeof body === "string" ? body : JSON.stringify(body));
 });
 await new Promise<void>((resolve) => documents.listen(0, "127.0.0.1", resolve));
@@ -193,11 +189,7 @@ test("a metadata document connects devices if it names their grant, and then ver
       await world.admin.post(path, path.endsWith("request") ? { query: refused.query } : refused),
     ).toMatchObject(refusal(400, "validation_error"));
   const shown = ok(await world.admin.post("/oauth/request", { query: await query("/device.json") }));
-  expect(shown).toMatchObject({
-    client: { host: null },
-    redirect_kind: null,
-    user_code: expect.any(String),
-  });
+  expect(shown).toMatchObject({ client: { host: null }, redirect_kind: null, user_code: expect.any(String) });
 });
 
 test.each([

@@ -51,10 +51,7 @@ test.each([
     `Bearer realm="sensorium", resource_metadata="${address}"`,
   ]);
   const metadata = ok(await api(server).get(address));
-  expect(metadata).toMatchObject({
-    resource: server.root + resource,
-    authorization_servers: [server.root],
-  });
+  expect(metadata).toMatchObject({ resource: server.root + resource, authorization_servers: [server.root] });
   expect(metadata.scopes_supported).not.toContain("admin");
 });
 

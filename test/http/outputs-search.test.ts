@@ -214,9 +214,7 @@ test("lists by project, run, scope and tags; by time or title, a page at a time"
 
 test("lists people tag", async () => {
   const { id } = await save(world.agent, "Tagged", "t", { scope: "institutional" });
-  const tagged = await world.member.patch(`/outputs/${id}`, {
-    tags: ["Q3 Review", "q3_review", "Billing"],
-  });
+  const tagged = await world.member.patch(`/outputs/${id}`, { tags: ["Q3 Review", "q3_review", "Billing"] });
   expect(tagged.body).toEqual({ id, project_id: null, tags: ["q3-review", "billing"] });
   for (const query of ["tags=q3-review", "tags=nothing,BILLING", "tags=x&tags=billing"]) {
     expect(ok(await world.agent.get(`/outputs?${query}`)).outputs).toMatchObject([{ id }]);

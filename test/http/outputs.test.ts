@@ -82,10 +82,7 @@ test("versions are kept as they were, newest first", async () => {
     [2, "# Two\n"],
     [3, "three"],
   ] as const) {
-    expect(ok(await world.agent.get(`/outputs/${id}/versions/${n}`))).toMatchObject({
-      version_num: n,
-      body,
-    });
+    expect(ok(await world.agent.get(`/outputs/${id}/versions/${n}`))).toMatchObject({ version_num: n, body });
     expect(ok(await world.agent.get(`/outputs/${id}?version=${n}`))).toMatchObject({
       body,
       current_version_num: 3,

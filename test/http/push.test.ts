@@ -107,11 +107,7 @@ test("in binary mode posts the data, signed, with the attributes in headers", as
   const { "webhook-signature": _, ...headers } = push.headers;
   expect(headers).toMatchObject({
     ...{ "content-type": "application/json", "ce-specversion": "1.0", "ce-type": receiver.type },
-    ...{
-      "ce-subject": "Gr%C3%BC%C3%9Fe%20%22%E2%82%AC%22%20100%25",
-      "ce-urgent": "true",
-      "ce-count": "-1",
-    },
+    ...{ "ce-subject": "Gr%C3%BC%C3%9Fe%20%22%E2%82%AC%22%20100%25", "ce-urgent": "true", "ce-count": "-1" },
   });
   expect(headers["ce-id"]).toEqual(expect.any(String));
   expect(headers["ce-source"]).toEqual(expect.any(String));

@@ -275,10 +275,7 @@ test.each(["", "data..order", ".data", "data.a b", "9", "x".repeat(201)])(
   "the key of an interest cannot be %p",
   async (ordering_key) => {
     const { id, api } = await orderedReceiver();
-    const { status, body } = await api.post(`/agents/${id}/interests`, {
-      event_type: "com.x",
-      ordering_key,
-    });
+    const { status, body } = await api.post(`/agents/${id}/interests`, { event_type: "com.x", ordering_key });
     expect([status, body.error.details.field]).toEqual([400, "ordering_key"]);
   },
 );

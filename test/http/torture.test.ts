@@ -160,9 +160,7 @@ test("races a poll that waits ends when its agent is deactivated, and what comes
   // Not with the delivery, whose lease ends in the meantime.
   expect((await waiting).status).toBe(401);
   const { agents } = ok(await ground.admin.get("/delivery/stats?limit=200"));
-  expect(agents.find((row: { agent_id: string }) => row.agent_id === agent.id)).toMatchObject({
-    pending: 1,
-  });
+  expect(agents.find((row: { agent_id: string }) => row.agent_id === agent.id)).toMatchObject({ pending: 1 });
   ok(await ground.admin.patch(`/agents/${agent.id}/status`, { status: "active" }));
   const back = await returned(ground.server, ground.admin, agent);
   expect(await settle(async () => acknowledge(back, [id]))).toBe(1);
@@ -231,10 +229,7 @@ test.each([
   const first = await ground.admin.post("/events", event(agent.type, id, { subject: id }));
   expect(first).toMatchObject({ status: 202, body: { status: "accepted" } });
   const again = await ground.admin.post("/events", event(agent.type, id));
-  expect(again).toMatchObject({
-    status: 200,
-    body: { status: "duplicate", event_id: first.body.event_id },
-  });
+  expect(again).toMatchObject({ status: 200, body: { status: "duplicate", event_id: first.body.event_id } });
   for (const field of ["id", "subject"]) {
     const { events } = ok(await ground.admin.get(`/events?${field}=${encodeURIComponent(id)}`));
     expect(events.map(({ event_id }: Delivery) => event_id)).toEqual([first.body.event_id]);

@@ -49,10 +49,7 @@ test("a misspelt key of one memory of a batch refuses that one", async () => {
 });
 
 test("a misspelt key of a secret is not sent back", async () => {
-  const { body } = await api(server).post("/auth/login", {
-    email: "a@b.example",
-    pasword: "hunter2hunter2",
-  });
+  const { body } = await api(server).post("/auth/login", { email: "a@b.example", pasword: "hunter2hunter2" });
   expect(JSON.stringify(body)).not.toContain("hunter2");
   expect(body.error.details).toMatchObject({ field: "pasword", expected: "password" });
 });

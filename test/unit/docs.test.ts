@@ -9,9 +9,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const pages = globSync(
   "{*.md,.github/*.md,docs/**/*.md,extensions/*/README.md,packages/{*,integrations/*}/*.md,deploy/**/*.md}",
-  {
-    cwd: ROOT,
-  },
+  { cwd: ROOT },
 ).sort();
 
 /** Each that a pattern finds in the pages, as `page: what`. */

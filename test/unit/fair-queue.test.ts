@@ -245,11 +245,7 @@ test("starts every task once, within its bounds, whatever is asked", async () =>
   });
   await fc.assert(
     fc.asyncProperty(fc.array(task, { maxLength: 60 }), async (tasks) => {
-      const { queue, ask, drain, started, refused } = newBench({
-        capacity: 5,
-        perTenant: 4,
-        maxWaiting: 60,
-      });
+      const { queue, ask, drain, started, refused } = newBench({ capacity: 5, perTenant: 4, maxWaiting: 60 });
       for (const { tenant, caller, cost } of tasks) void ask(tenant, caller, cost);
       expect(queue.inUse).toBeLessThanOrEqual(6);
       expect(queue.waiting).toBeLessThanOrEqual(60);

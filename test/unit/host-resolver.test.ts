@@ -35,9 +35,7 @@ describe("a host resolver", () => {
   });
 
   test("says that there is no such name", () =>
-    expect(resolver.resolve("nowhere.invalid", who("tn_a"))).rejects.toMatchObject({
-      code: "ENOTFOUND",
-    }));
+    expect(resolver.resolve("nowhere.invalid", who("tn_a"))).rejects.toMatchObject({ code: "ENOTFOUND" }));
 
   test("finds a tenant's host while names of another tenant are not answered", async () => {
     resolver = newResolver(2000);

@@ -32,10 +32,7 @@ test("what search follows is stamped, and no key is taken that another tenant's 
       "delivery_mode",
     ])
       keys.delete(field);
-    const row = {
-      ...Object.fromEntries([...keys].map((field) => [field, "tn_2 of another"])),
-      outbox: [],
-    };
+    const row = { ...Object.fromEntries([...keys].map((field) => [field, "tn_2 of another"])), outbox: [] };
     const own = { _id: "one", tenant_id: "tn_1", agent_id: "ag_1", event_id: "evt_1", state: "dead" };
     const made: Record<string, unknown> = {
       ...anew?.({ ...row, ...own, dead_lettered_at: now } as never, now),

@@ -64,13 +64,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
   const nameOf = (n: number) => `evt_${String(n).padStart(6, "0")}`;
   const enqueue = (agent_id: string, numbers: number[], node = 0, keyOf = (_: number) => "k") => {
     const matched = { interest_ids: [], feed_ids: [] };
-    const rest = {
-      tenant_id,
-      agent_id,
-      priority: 5,
-      matched,
-      enrichment_depth: "none",
-    } as const;
+    const rest = { tenant_id, agent_id, priority: 5, matched, enrichment_depth: "none" } as const;
     const requests = numbers.map((n) => ({ ...rest, event_id: nameOf(n), ordering: keyOf(n) }));
     return nodes[node]?.enqueuer.enqueue(requests);
   };

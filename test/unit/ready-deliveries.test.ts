@@ -59,10 +59,7 @@ const acknowledge = (ids: string[]) =>
     rows.updateMany(
       tenant_id,
       { _id: { $in: part.ids }, state: { $in: PENDING } },
-      {
-        $set: { state: "acknowledged" as const },
-        ...(part.handed_out_at && { $inc: { attempt_count: 1 } }),
-      },
+      { $set: { state: "acknowledged" as const }, ...(part.handed_out_at && { $inc: { attempt_count: 1 } }) },
     ),
   );
 

@@ -30,10 +30,7 @@ test("forgets what was counted a window ago", () => {
   const window = new SlidingWindow(60);
   window.hit("a", START);
   for (let i = 1; i <= 5; i++) window.hit("b", START + i * 61_000);
-  expect(window.look("a", 3, START + 6 * 61_000)).toEqual({
-    room: 3,
-    resets_at: START + 7 * 61_000 - 1000,
-  });
+  expect(window.look("a", 3, START + 6 * 61_000)).toEqual({ room: 3, resets_at: START + 7 * 61_000 - 1000 });
 });
 
 test("counts against all limits or none, and reports the tightest", () => {

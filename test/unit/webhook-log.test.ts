@@ -30,13 +30,7 @@ describe("the log of a webhook's requests", () => {
       return upsert(changes);
     };
     for (const _id of ["whk_1", "whk_2"]) {
-      const given = {
-        ...hook(_id),
-        name: _id,
-        source: _id,
-        mapping: "cloudevents",
-        signature: null,
-      };
+      const given = { ...hook(_id), name: _id, source: _id, mapping: "cloudevents", signature: null };
       const signing = { signing_secrets: [], signing_version: 1 };
       await webhooks.insert({ ...given, ...signing, created_at: AT, updated_at: AT });
     }

@@ -22,8 +22,6 @@ state.delete                 agents        memory:write  tool DELETE /v1/state/{
     state_key: async ({ agent, slug }) =>
       ok(await agent.put(`/state/of-${slug}/state-of-${slug}`, { value: "v" })).key,
   },
-  maximal: {
-    state: () => ({ value: text(65_000), metadata: JSON.stringify({ notes: text(10_000) }) }),
-  },
+  maximal: { state: () => ({ value: text(65_000), metadata: JSON.stringify({ notes: text(10_000) }) }) },
   madeIds: ["state"],
 };

@@ -30,14 +30,7 @@ afterAll(() => {
 });
 
 const index = (name: string, path: string, unique = false) =>
-  schema.createIndexes(name, [
-    {
-      name: path,
-      key: [[path, 1]],
-      unique,
-      sparse: false,
-    },
-  ]);
+  schema.createIndexes(name, [{ name: path, key: [[path, 1]], unique, sparse: false }]);
 
 test("an update that a unique index refuses leaves the out-of-line text unchanged", () => {
   index("texts", "u", true);

@@ -40,11 +40,7 @@ test("docling-serve gets a form and returns Markdown", async () => {
   });
   const { text, mime_type, sent } = await convert("docling", { body });
   expect([text, mime_type]).toEqual(["# Depths\n\nNorth 4 m", "text/markdown"]);
-  expect(sent).toMatchObject({
-    method: "POST",
-    url: "/v1/convert/file",
-    headers: { "x-api-key": "secret" },
-  });
+  expect(sent).toMatchObject({ method: "POST", url: "/v1/convert/file", headers: { "x-api-key": "secret" } });
   expect(sent?.body).toMatch(/name="files"; filename="h.*\.gif"[\s\S]*GIF89a scan[\s\S]*name="to_formats"/);
 });
 

@@ -147,11 +147,7 @@ test("an action that fails says so by the type of its error", async () => {
 test("a push has a span below its delivery's, which its endpoint can continue", async () => {
   const http = await firstAgent(server);
   await using endpoint = await startEndpoint();
-  const settings = {
-    name: "pushed",
-    delivery_mode: "push",
-    delivery_endpoint: `${endpoint.url}?key=s3cret`,
-  };
+  const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: `${endpoint.url}?key=s3cret` };
   const { body: agent } = await http.post("/agents", settings);
   await (await person(server)).post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
   endpoint.answer(500);

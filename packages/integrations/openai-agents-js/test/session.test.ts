@@ -121,9 +121,7 @@ test("an agent continues a conversation that another process began", async () =>
   const { finalOutput } = await run(
     new Agent({ name: "Scales", model: second, tools: [weigh] }),
     "What did I ask?",
-    {
-      session: open(),
-    },
+    { session: open() },
   );
   expect(finalOutput).toBe("You asked for its weight.");
   const input = second.firstCall?.request.input as AgentInputItem[];
