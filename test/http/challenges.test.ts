@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { byLogin, createClient } from "../../packages/client/index.ts";
 import { api } from "../support/http.ts";
-import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, ok, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
 // Clients decide by WWW-Authenticate (RFC 6750) whether to renew a token, to request more scopes or to stop.
@@ -70,7 +70,7 @@ describe("an agent's route with a person's valid token", () => {
     "says on %s that the token is valid and of whom it has to be",
     async (path) => {
       const { status, body, headers } = await world.admin.get(path);
-      expect({ status, body }).toMatchObject(refusal(401, "authentication_failed", { reason }));
+      await refused({ status, body }, "authentication_failed", { reason });
       expect(headers.get("www-authenticate")).toBe(REALM());
       expect(body.error.message).toContain("valid");
       expect(ok(await world.admin.get("/auth/me"))).toMatchObject({ kind: "user" });

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import { Channels, type Pushed, type Receiver } from "../support/channel-receivers.ts";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal } from "../support/tenancy.ts";
+import { ok, refused } from "../support/tenancy.ts";
 
 const BY_TURN = ["--channel", "--acknowledge", "turn"];
 const OF_NO_TURN = "the turn that took it did not end, or ended with an error";
@@ -300,7 +300,7 @@ test("no agent can answer, and neither a deadline nor a cancellation is an answe
   const [second] = await questions(receiver, 2);
   ok(await person.post(`/approvals/${second?.id}/cancel`));
   await settle(() => session.said().includes(`${second?.id}: canceled`));
-  expect(await answer(id, "allow")).toMatchObject(refusal(409, "conflict", { status: "expired" }));
+  await refused(answer(id, "allow"), "conflict", { status: "expired" });
   expect(session.answers).toEqual([]);
 });
 

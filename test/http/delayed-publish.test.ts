@@ -12,7 +12,7 @@ import {
 import { ahead } from "../support/ahead.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { ok, refused, signIn } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
 const server = await useShared();
@@ -106,7 +106,7 @@ describe("an event with notbefore", () => {
     "is refused with the time %s",
     async (notbefore) => {
       const answer = await admin.post("/events", cloudEvent(`refused-${notbefore}`, { notbefore }));
-      expect(answer).toMatchObject(refusal(400, "invalid_event", { field: "notbefore", value: notbefore }));
+      await refused(answer, "invalid_event", { field: "notbefore", value: notbefore });
     },
   );
 });
@@ -122,8 +122,8 @@ describe("cancelling", () => {
     const agent = await receiver("com.cancelled.*");
     const first = await waiting(agent, "cancel-1");
     expect((await agent.del(`/events/${first}`)).status).toBe(204);
-    expect(await agent.get(`/events/${first}`)).toMatchObject(refusal(404, "not_found"));
-    expect(await agent.del(`/events/${first}`)).toMatchObject(refusal(404, "not_found"));
+    await refused(agent.get(`/events/${first}`), "not_found");
+    await refused(agent.del(`/events/${first}`), "not_found");
     const second = await waiting(agent, "cancel-1");
     expect(second).not.toBe(first);
     expect((await orgAdmin.del(`/events/${second}`)).status).toBe(204);
@@ -135,9 +135,9 @@ describe("cancelling", () => {
     const agent = await receiver("com.cancelled.*");
     const other = await newAgent(server, admin);
     const event_id = await waiting(agent, "cancel-2");
-    expect(await other.del(`/events/${event_id}`)).toMatchObject(refusal(404, "not_found"));
+    await refused(other.del(`/events/${event_id}`), "not_found");
     const sent = ok(await agent.post("/events", cloudEvent("cancel-3"))).event_id;
-    expect(await agent.del(`/events/${sent}`)).toMatchObject(refusal(409, "conflict"));
+    await refused(agent.del(`/events/${sent}`), "conflict");
     expect(ok(await agent.get(`/events/${event_id}`)).state).toBe("waiting");
     expect((await agent.del(`/events/${event_id}`)).status).toBe(204);
   });

@@ -6,7 +6,7 @@ import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
 import { REMOVED } from "../support/record.ts";
 import { inCluster } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { ok, refused, signIn } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 
 const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
@@ -37,7 +37,7 @@ test("an agent is deleted with what is its own; what it shared stays", async () 
   expect((await orgAdmin.get(`/memories/${own.id}`)).status).toBe(404);
   expect(ok(await bob.get(`/memories/${shared.id}`)).id).toBe(shared.id);
   expect(await audit("agents.delete")).toMatchObject({ resource_id: leaver.id, outcome: "done" });
-  expect(await orgAdmin.del(`/agents/${leaver.id}`)).toMatchObject(refusal(404, "not_found"));
+  await refused(orgAdmin.del(`/agents/${leaver.id}`), "not_found");
 });
 
 test("what it shared is erased on demand", async () => {
@@ -49,7 +49,7 @@ test("what it shared is erased on demand", async () => {
 
 test("an agent cannot delete itself", async () => {
   const admin = await agentIn(server, cast.admin, { name: "admin" }, ["admin"]);
-  expect(await admin.del(`/agents/${admin.id}`)).toMatchObject(refusal(422, "business_rule_violation"));
+  await refused(admin.del(`/agents/${admin.id}`), "business_rule_violation");
   expect((await admin.get(`/agents/${admin.id}`)).status).toBe(200);
 });
 
@@ -77,7 +77,7 @@ test("a person is deleted, and the agents get another owner", async () => {
   const token = await signIn(server, leaver, tenant_slug);
   const owned = await agentIn(server, cast.admin, { name: "owned", owner_user_id: leaver.id }, SCOPES);
   const found = await orgAdmin.del(`/users/${leaver.id}?agents_to=${leaver.id}`);
-  expect(found).toMatchObject(refusal(400, "validation_error"));
+  await refused(found, "validation_error");
   const question = { title: "Refund?", question: "The cup is broken." };
   const { id } = ok(await owned.post("/approvals", { ...question, assignees: [leaver.id] }));
   ok(await api(server, token).post(`/approvals/${id}/answer`, { choice: "approve", text: "I saw it." }));
@@ -94,5 +94,5 @@ test("nobody deletes themselves", async () => {
   const me = ok(await cast.orgAdmin.get("/users?search=admin")).users.find(
     ({ role }: { role: string }) => role === "admin",
   );
-  expect(await cast.orgAdmin.del(`/users/${me.id}`)).toMatchObject(refusal(422, "business_rule_violation"));
+  await refused(cast.orgAdmin.del(`/users/${me.id}`), "business_rule_violation");
 });

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { connectDevice, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { connectDevice, makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
 
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{4}-[BCDFGHJKMNPQRSTVWXYZ2-9]{4}$/;
 const CLIENT = { name: "editor", version: "2.1", host: "laptop" };
@@ -50,7 +50,7 @@ test("a device is connected from the code to its first request", async () => {
   const claimAnswer = await claim(` ${user_code.toLowerCase().replace("-", "")}`);
   expect(claimAnswer.status).toBe(200);
   const { claim_id } = claimAnswer.body;
-  expect(await complete(claim_id)).toMatchObject(refusal(409, "conflict"));
+  await refused(complete(claim_id), "conflict");
   expect(await statusOf(agent)).toMatchObject({
     ...{ state: "verifying", claim_id, claimed_at: expect.any(String), scopes },
     client_info: { ...CLIENT, signature: null },
@@ -74,8 +74,8 @@ test("a device is connected from the code to its first request", async () => {
   expect(found).toEqual(["channel:read", "channel:write", "memory:read", "memory:write", "receive", "send"]);
   const given = await api(server, await agentToken(server, api_key)).get("/delivery/poll");
   expect(given).toMatchObject({ status: 200 });
-  expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
-  expect(await claim(user_code)).toMatchObject(refusal(404, "not_found"));
+  await refused(complete(claim_id), "not_found");
+  await refused(claim(user_code), "not_found");
 });
 
 test("all failed claims get the same answer", async () => {
@@ -104,7 +104,7 @@ test("all failed claims get the same answer", async () => {
 test.each(["O0I1-LBCD", "o0i1lbcd", "BCDF-234O"])(
   "%s is a code that nobody has, not a malformed one",
   async (typed) => {
-    expect(await claim(typed)).toMatchObject(refusal(404, "not_found"));
+    await refused(claim(typed), "not_found");
   },
 );
 
@@ -114,7 +114,7 @@ test("a device says of itself only what is known", async () => {
   const client_info = { ...CLIENT, signature: "by me" };
   const more = { user_code, client_info: { ...client_info, more: "x".repeat(1000) } };
   const answer = await device.post("/device-codes:claim", more);
-  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "client_info.more" }));
+  await refused(answer, "validation_failed", "client_info.more");
   ok(await device.post("/device-codes:claim", { user_code, client_info }));
   expect((await statusOf(agent)).client_info).toEqual(client_info);
 });
@@ -124,21 +124,21 @@ test("a newer code takes the place of the one that waits", async () => {
   const older = (await issue(agent)).user_code;
   const newer = (await issue(agent)).user_code;
   expect(await statusOf(agent)).toMatchObject({ state: "waiting", user_code: newer });
-  expect(await device.get(`/device-codes/${older}`)).toMatchObject(refusal(404, "not_found"));
+  await refused(device.get(`/device-codes/${older}`), "not_found");
   expect(await claim(newer)).toMatchObject({ status: 200 });
 });
 
 test("a denied device gets nothing", async () => {
   const { agent, claim_id, user_code } = await claimed();
   expect(await confirm(agent, claim_id, "reject")).toMatchObject({ status: 200, body: { state: "denied" } });
-  expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
-  expect(await confirm(agent, claim_id, "approve")).toMatchObject(refusal(409, "conflict"));
+  await refused(complete(claim_id), "not_found");
+  await refused(confirm(agent, claim_id, "approve"), "conflict");
   expect(await statusOf(agent)).toMatchObject({ state: "denied" });
   const [noted] = ok(
     await world.admin.get(`/audit?action=devices.confirm&resource_id=${agent}&outcome=done`),
   ).entries;
   expect(noted).toMatchObject({ actor_kind: "user", details: { agent_id: agent, decision: "reject" } });
-  expect(await device.get(`/device-codes/${user_code}`)).toMatchObject(refusal(404, "not_found"));
+  await refused(device.get(`/device-codes/${user_code}`), "not_found");
   expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
 });
 
@@ -275,15 +275,15 @@ describe("sessions", () => {
     const beat = ok(await self.post(`/sessions/${session_id}/heartbeat`));
     expect(Date.parse(beat.next_allowed_at) - Date.parse(beat.server_now)).toBe(60_000);
     const soon = await self.post(`/sessions/${session_id}/heartbeat`);
-    expect(soon).toMatchObject(refusal(429, "rate_limited", { limit: 1, window_seconds: 60 }));
+    await refused(soon, "rate_limited", { limit: 1, window_seconds: 60 });
     expect(Number(soon.headers.get("retry-after"))).toBe(soon.body.error.details.retry_after_seconds);
     // Another key of the same agent is another device.
     const { key } = ok(await world.admin.post(`/agents/${agent}/keys`, { scopes: ["admin"] }));
     const sibling = api(server, await agentToken(server, key));
-    expect(await sibling.post(`/sessions/${session_id}/heartbeat`)).toMatchObject(refusal(403, "forbidden"));
+    await refused(sibling.post(`/sessions/${session_id}/heartbeat`), "forbidden");
     const plain = ok(await world.admin.post(`/agents/${await newAgent()}/keys`, { scopes: ["receive"] })).key;
     const stranger = api(server, await agentToken(server, plain));
-    expect(await stranger.post(`/sessions/${session_id}/heartbeat`)).toMatchObject(refusal(404, "not_found"));
+    await refused(stranger.post(`/sessions/${session_id}/heartbeat`), "not_found");
 
     expect(await sibling.del(`/agents/${agent}/sessions/${session_id}`)).toMatchObject({ status: 204 });
     await settle(async () => (await self.get("/auth/me")).status === 401);
@@ -297,7 +297,7 @@ describe("sessions", () => {
     const { sessions } = ok(await world.admin.get(`/agents/${agent}/sessions`));
     const { status } = await world.admin.del(`/agents/${agent}/sessions/${sessions[0].session_id}`);
     expect(status).toBe(204);
-    expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
+    await refused(complete(claim_id), "not_found");
     expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
     expect(ok(await world.admin.get(`/agents/${agent}/keys`)).keys).toEqual([]);
     expect(await statusOf(agent)).toMatchObject({ state: "denied", user_code });
@@ -311,7 +311,7 @@ describe("sessions", () => {
     expect(list.map((each: { session_id: string }) => each.session_id)).toEqual([second.session_id]);
     expect(first.session_id).not.toBe(second.session_id);
     const answer = await world.admin.get(`/agents/${agent}/sessions?limit=101`);
-    expect(answer).toMatchObject(refusal(400, "validation_failed"));
+    await refused(answer, "validation_failed");
   });
 });
 
@@ -321,5 +321,5 @@ test.each([
   ["client_info.host", { user_code: UNKNOWN_CODE, client_info: { ...CLIENT, host: 5 } }],
 ])("a claim with a bad %s is refused", async (field, body) => {
   const answer = await device.post("/device-codes:claim", body);
-  expect(answer).toMatchObject(refusal(400, "validation_failed", { field }));
+  await refused(answer, "validation_failed", { field });
 });

@@ -4,7 +4,7 @@ import jwt from "jsonwebtoken";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
 
 const limits = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
 const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
@@ -29,7 +29,7 @@ async function newKey(scopes = ["send"], agent_id = "") {
 async function expectRefused(token: string): Promise<void> {
   const me = () => api(server, token).get("/auth/me");
   await settle(async () => (await me()).status === 401, { what: "the token is refused" });
-  expect(await me()).toMatchObject(refusal(401, "authentication_failed"));
+  await refused(me(), "authentication_failed");
 }
 
 describe("exchanging a key", () => {
@@ -88,9 +88,9 @@ describe("exchanging a key", () => {
     const token = await agentToken(server, key);
     expect((await admin.del(`/agents/${agent_id}/keys/${id}`)).status).toBe(204);
     await expectRefused(token);
-    expect(await exchange(key)).toMatchObject(refusal(401, "authentication_failed"));
+    await refused(exchange(key), "authentication_failed");
     expect(ok(await admin.get(`/agents/${agent_id}/keys`))).toEqual({ keys: [], total: 0 });
-    expect(await admin.del(`/agents/${agent_id}/keys/${id}`)).toMatchObject(refusal(404, "not_found"));
+    await refused(admin.del(`/agents/${agent_id}/keys/${id}`), "not_found");
   });
 
   test("a token ends with its key", async () => {
@@ -111,7 +111,7 @@ describe("exchanging a key", () => {
     const deactivated = ok(await admin.patch(`/agents/${agent_id}/status`, { status: "inactive" }));
     expect(deactivated).toMatchObject({ id: agent_id, status: "inactive" });
     await expectRefused(token);
-    expect(await exchange(key)).toMatchObject(refusal(401, "authentication_failed"));
+    await refused(exchange(key), "authentication_failed");
     ok(await admin.patch(`/agents/${agent_id}/status`, { status: "active" }));
     const fresh = ok(await exchange(key)).access_token;
     expect((await api(server, fresh).get("/auth/me")).status).toBe(200);

@@ -5,7 +5,7 @@ import { api } from "../support/http.ts";
 import { connectMcp, REVISIONS } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "semantic", scope: "agent" };
@@ -366,11 +366,9 @@ test("the endpoint asks for a token, one message and POST", async () => {
     401,
     `Bearer realm="sensorium", resource_metadata="${metadata}"`,
   ]);
-  expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
-  expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
-  expect(await raw("{", { "content-type": "application/json" })).toMatchObject(
-    refusal(400, "validation_failed"),
-  );
+  await refused(agent.get(`${server.root}/mcp`), "method_not_allowed");
+  await refused(raw([PING, PING]), "validation_failed");
+  await refused(raw("{", { "content-type": "application/json" }), "validation_failed");
 });
 
 test("the endpoint answers below /v1 too, and counts a message as a request", async () => {
@@ -382,7 +380,7 @@ test("the endpoint answers below /v1 too, and counts a message as a request", as
 });
 
 test("the endpoint serves only pages of its origin and of this machine", async () => {
-  expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
+  await refused(raw(PING, { origin: "https://evil.example" }), "forbidden");
   expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
-  expect(await raw(PING, { origin: "ftp://localhost" })).toMatchObject(refusal(403, "forbidden"));
+  await refused(raw(PING, { origin: "ftp://localhost" }), "forbidden");
 });

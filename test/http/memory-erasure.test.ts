@@ -5,7 +5,7 @@ import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember as make, makeCast, memory } from "../support/memories.ts";
-import { ABSENT, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { ABSENT, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 
 // Its own: an erasure waits for the writes and the pages of all others.
@@ -210,9 +210,7 @@ test("no path, stored answer or rebuilt index contains erased memories", async (
     expect(ok(await caller.get(`/memories?search=${secret}`)).memories).toEqual([]);
   }
   // A retry neither creates nor returns it again.
-  expect(await agent.post("/memories", given, headers)).toMatchObject(
-    refusal(409, "conflict", { existing_resource_id: id }),
-  );
+  await refused(agent.post("/memories", given, headers), "conflict", { existing_resource_id: id });
   const repeated = await cast.bob.post("/memories/search", { query: secret }, { "idempotency-key": "found" });
   expect(ok(repeated).results).toEqual([]);
 });

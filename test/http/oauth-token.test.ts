@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
 
 // POST /auth/token as OAuth 2.0 has it (RFC 6749, section 4.4): libraries of many languages speak nothing else.
 
@@ -98,9 +98,7 @@ describe("the client credentials grant", () => {
     expect(less.scope).toBe("send");
     expect(ok(await api(server, less.access_token).get("/auth/me")).scopes).toEqual(["send"]);
     const forMcp = ok(await ask({ ...mine, resource: `${server.root}/mcp?tools=all` }));
-    expect(await api(server, forMcp.access_token).get("/auth/me")).toMatchObject(
-      refusal(401, "authentication_failed"),
-    );
+    await refused(api(server, forMcp.access_token).get("/auth/me"), "authentication_failed");
     const whole = ok(await ask({ ...mine, resource: server.root }));
     ok(await api(server, whole.access_token).get("/auth/me"));
     for (const [more, error] of [
@@ -138,5 +136,5 @@ test("the exchange by JSON says the same, and has the envelope of every error", 
 test("the exchange by JSON of another media type says which are taken", async () => {
   const answer = await api(server).post("/auth/token", "<a/>", { "content-type": "text/xml" });
   const expected = ["application/json", "application/x-www-form-urlencoded"];
-  expect(answer).toMatchObject(refusal(415, "unsupported_media_type", { expected }));
+  await refused(answer, "unsupported_media_type", { expected });
 });

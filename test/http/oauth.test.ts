@@ -18,7 +18,7 @@ import {
 } from "../support/oauth.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal, refused, type World } from "../support/tenancy.ts";
 
 // Sign-in of programs by OAuth 2.1, as oauth4webapi does it. The official MCP client is in oauth-mcp.test.ts.
 
@@ -246,9 +246,7 @@ describe("an approved client", () => {
 
   test("uses a token only for what it is for", async () => {
     const forMcp = await connect(client, world.admin, world.agentId);
-    expect(await api(server, forMcp.access_token).get("/auth/me")).toMatchObject(
-      refusal(401, "authentication_failed"),
-    );
+    await refused(api(server, forMcp.access_token).get("/auth/me"), "authentication_failed");
     const forAll = await connect(client, world.admin, world.agentId, { resource: server.root });
     expect(ok(await api(server, forAll.access_token).get("/auth/me")).agent.id).toBe(world.agentId);
     const [, claims = ""] = forAll.access_token.split(".");
@@ -334,9 +332,7 @@ describe("an approved client", () => {
     ok(await world.admin.patch(`/agents/${id}/status`, { status: "inactive" }));
     await expect(refresh(client, refresh_token as string)).rejects.toMatchObject({ error: "invalid_grant" });
     const decision = { query: (await attempt(client)).query, decision: "approve", agent_id: id };
-    expect(await world.admin.post("/oauth/decision", decision)).toMatchObject(
-      refusal(400, "validation_error", { field: "agent_id" }),
-    );
+    await refused(world.admin.post("/oauth/decision", decision), "validation_error", "agent_id");
   });
 });
 
@@ -461,7 +457,7 @@ describe("a device", () => {
     });
     const decision = { query, decision: "approve", agent_id: world.agentId };
     expect(ok(await world.admin.post("/oauth/decision", decision))).toEqual({ redirect_uri: null });
-    expect(await world.admin.post("/oauth/decision", decision)).toMatchObject(refusal(404, "not_found"));
+    await refused(world.admin.post("/oauth/decision", decision), "not_found");
     const tokens = await poll(device_code);
     expect(ok(await api(server, tokens.access_token).get("/auth/me")).agent.id).toBe(world.agentId);
     await refresh(client, tokens.refresh_token as string);

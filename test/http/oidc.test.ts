@@ -10,7 +10,7 @@ import {
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
 
 const NO_LIMITS = {
   EMBEDDER: "none",
@@ -346,7 +346,7 @@ test("the service starts while the provider is away, and says so at a sign-in", 
   await provider.stop();
   await using server = await startServer({ env: { ...NO_LIMITS, ...provider.env } });
   const answer = await api(server).post("/auth/oidc");
-  expect(answer).toMatchObject(refusal(503, "service_unavailable"));
+  await refused(answer, "service_unavailable");
   expect(answer.body.error.message).toContain("False ID cannot be reached");
   expect((await api(server).post("/auth/login", server.credentials.admin)).status).toBe(200);
 });

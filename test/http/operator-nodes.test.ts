@@ -6,7 +6,7 @@ import type { Runtime } from "../../services/runtime.ts";
 import { api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
 
 const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const operator = api(server, OPERATOR_TOKEN);
@@ -34,7 +34,7 @@ test("the nodes report versions, clocks, links, indexes, queues and disks", asyn
   expect(Math.abs(Date.parse(nodes[0].clock.at) - Date.now())).toBeLessThan(60_000);
   expect(Object.keys(ages)).toEqual(["fan_out_seconds", "delivery_seconds"]);
   expect(Array.isArray(problems)).toBe(true);
-  expect(await world.admin.get("/nodes")).toMatchObject(refusal(401, "authentication_failed"));
+  await refused(world.admin.get("/nodes"), "authentication_failed");
 });
 
 test("the nodes are examined: what is wrong is named, and what is in order is not", () => {
@@ -160,7 +160,5 @@ test("the log level changes on all nodes, and back", async () => {
   expect(ok(await operator.get("/nodes")).nodes[0].modes.log_level).toBe("debug");
   await set({ log_level: null });
   expect(ok(await operator.get("/nodes")).nodes[0].modes.log_level).not.toBe("debug");
-  expect(await operator.patch("/installation", { log_level: "loud" })).toMatchObject(
-    refusal(400, "validation_failed", { field: "log_level" }),
-  );
+  await refused(operator.patch("/installation", { log_level: "loud" }), "validation_failed", "log_level");
 });

@@ -5,7 +5,7 @@ import { startMail } from "../support/mail.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
 
 const mail = await startMail();
 const env = {
@@ -73,13 +73,11 @@ const send = (by: Api, body: object, headers = {}) => by.post(`/outputs/${id}/em
 
 test("e-mail is to an address", async () => {
   for (const to of ["nobody", "a@b.example, c@d.example", "a@b.example\r\nBcc: x@y.example"]) {
-    expect(await send(world.member, { to })).toMatchObject(
-      refusal(400, "validation_failed", { field: "to" }),
-    );
+    await refused(send(world.member, { to }), "validation_failed", "to");
   }
   const subject = "Hello\r\nBcc: x@y.example";
   const answer = await send(world.member, { to: "ann@example.com", subject });
-  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "subject" }));
+  await refused(answer, "validation_failed", "subject");
   expect(mail.received).toEqual([]);
 });
 
@@ -137,10 +135,10 @@ describe("on other settings", () => {
     expect(sent.headers.has("retry-after")).toBe(status === 503);
     for (const format of ["pdf", "docx"]) {
       const exported = await member.get(`/outputs/${output}/export?format=${format}`);
-      expect(exported).toMatchObject(refusal(404, "not_found"));
+      await refused(exported, "not_found");
       expect(exported.body.error.message).toContain(`There is no ${format} of output on this server`);
       const unknown = `/outputs/01890000-0000-7000-8000-000000000000/export?format=${format}`;
-      expect(await member.get(unknown)).toMatchObject(refusal(404, "not_found"));
+      await refused(member.get(unknown), "not_found");
       expect((await member.get(unknown)).body.error.message).not.toContain("turns it on");
     }
   });

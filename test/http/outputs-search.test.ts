@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, ok, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
 async function newAgent(name: string, team_id?: string): Promise<Api> {
@@ -48,14 +48,14 @@ test("who may read an agent's own, its team's, the tenant's", async () => {
     expect(results.map((each: { output: { id: string } }) => each.output.id).sort()).toEqual(ids);
     for (const { id } of [own, shared, all].filter((each) => !expected.includes(each))) {
       for (const path of ["", "/versions", "/versions/1"]) {
-        expect(await caller.get(`/outputs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
+        await refused(caller.get(`/outputs/${id}${path}`), "not_found");
       }
-      expect(await caller.del(`/outputs/${id}`)).toMatchObject(refusal(404, "not_found"));
+      await refused(caller.del(`/outputs/${id}`), "not_found");
       const version = { output_id: id, body: "mine now" };
-      expect(await caller.post("/outputs", version)).toMatchObject(refusal(404, "not_found"));
+      await refused(caller.post("/outputs", version), "not_found");
     }
   }
-  expect(await bob.del(`/outputs/${shared.id}`)).toMatchObject(refusal(403, "forbidden"));
+  await refused(bob.del(`/outputs/${shared.id}`), "forbidden");
   expect((await bob.post("/outputs", { output_id: shared.id, body: "walrus by bob" })).status).toBe(201);
   expect((await world.admin.del(`/outputs/${shared.id}`)).status).toBe(204);
 });
@@ -72,7 +72,7 @@ test("who may read a person's own is the person's alone", async () => {
 test("who may read the scope stays as it was first", async () => {
   const { id } = await save(ann, "Fixed", "scope");
   const wider = await ann.post("/outputs", { output_id: id, body: "scope", scope: "institutional" });
-  expect(wider).toMatchObject(refusal(400, "validation_error", { field: "scope" }));
+  await refused(wider, "validation_error", "scope");
 });
 
 describe("search", () => {
@@ -167,7 +167,7 @@ describe("search", () => {
     const all = await find(cyd, "lemur logistics", { include_archived: true });
     expect(titles(all).sort()).toEqual(["In open", "In shut", "Unfiled"]);
     const unknown = { query: "lemur", project_id: "nowhere" };
-    expect(await cyd.post("/outputs/search", unknown)).toMatchObject(refusal(400, "validation_error"));
+    await refused(cyd.post("/outputs/search", unknown), "validation_error");
   });
 });
 
@@ -199,17 +199,17 @@ test("lists by project, run, scope and tags; by time or title, a page at a time"
     expect((await mine(`sort=${sort}&offset=1`)).titles).toEqual(whole.slice(1));
   }
   const misfit = `/outputs?sort=title&cursor=${(await mine("limit=1")).next_cursor}`;
-  expect(await lister.get(misfit)).toMatchObject(refusal(400, "validation_failed", { field: "cursor" }));
-  expect(await lister.get("/outputs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
+  await refused(lister.get(misfit), "validation_failed", "cursor");
+  await refused(lister.get("/outputs?limit=201"), "validation_failed");
 
   const filed = await lister.patch(`/outputs/${a.slug}`, { project_id: "listed" });
   expect(filed).toMatchObject({ status: 200, body: { id: a.id, project_id: "listed", tags: [] } });
   expect(ok(await lister.patch(`/outputs/${c.id}`, { project_id: null })).project_id).toBeNull();
   expect((await mine("project_id=listed")).titles).toEqual(["Alpha", "beta"]);
   const unknown = await lister.patch(`/outputs/${a.id}`, { project_id: b.id });
-  expect(unknown).toMatchObject(refusal(400, "validation_error", { field: "project_id" }));
+  await refused(unknown, "validation_error", "project_id");
   const tagging = await lister.patch(`/outputs/${a.id}`, { tags: ["q3"] });
-  expect(tagging).toMatchObject(refusal(403, "forbidden"));
+  await refused(tagging, "forbidden");
 });
 
 test("lists people tag", async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal } from "../support/tenancy.ts";
+import { ok, refusal, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 import { deliver, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
 
@@ -95,9 +95,7 @@ test("escapes of attributes that are not UTF-8 are refused, by the API and by we
     "ce-subject": subject,
   });
   for (const subject of ["%E4", "K%C3%B6ln%FF", "%ED%A0%80"]) {
-    expect(await agent.post("/events", "{}", headers(subject))).toMatchObject(
-      refusal(400, "invalid_event", { field: "subject" }),
-    );
+    await refused(agent.post("/events", "{}", headers(subject)), "invalid_event", "subject");
     const dead = await deliver(hook.url, "{}", serviceHeaders(hook.signing_secret, "{}", headers(subject)));
     expect(dead.body).toMatchObject({ status: "dead_lettered" });
   }

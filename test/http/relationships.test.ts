@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember as make } from "../support/memories.ts";
-import { ABSENT, FAILED, INVALID, MISSING, ok, refusal, signIn } from "../support/tenancy.ts";
+import { ABSENT, FAILED, INVALID, MISSING, ok, refusal, refused, signIn } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
 const server = await useShared("local");
@@ -34,18 +34,16 @@ test("an edge is made with its defaults, listed from both ends, and removed", as
   const list = ok(await mine.get(`/memories/${a}/relationships?limit=1&offset=1`));
   expect(list).toEqual({ relationships: [full], count: 1 });
   expect((await mine.del(`/memories/${b}/relationships/${made.body.id}`)).status).toBe(204);
-  expect(await mine.del(`/memories/${a}/relationships/${made.body.id}`)).toMatchObject(
-    refusal(404, "not_found", { resource_type: "relationship" }),
-  );
+  await refused(mine.del(`/memories/${a}/relationships/${made.body.id}`), "not_found", {
+    resource_type: "relationship",
+  });
   expect(await edgesOf(mine, a)).toEqual([full]);
 });
 
 test("an edge of one type exists once", async () => {
   const [a, b] = [await remember(mine), await remember(mine)];
   const made = ok(await relate(mine, a, b, "part_of"));
-  expect(await relate(mine, a, b, "part_of")).toMatchObject(
-    refusal(409, "conflict", { existing_resource_id: made.id }),
-  );
+  await refused(relate(mine, a, b, "part_of"), "conflict", { existing_resource_id: made.id });
   const both = await Promise.all([relate(mine, a, b, "follows"), relate(mine, a, b, "follows")]);
   expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
 });
@@ -59,7 +57,7 @@ test("the registry is served, and a refusal lists all that is accepted", async (
   const [a, b] = [await remember(mine), await remember(mine)];
   for (const type of [...reserved, "likes", "RELATED_TO", "toString", "", "x".repeat(500)]) {
     const answer = await relate(mine, a, b, type);
-    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "relationship_type" }));
+    await refused(answer, "validation_error", "relationship_type");
     for (const name of names) expect(answer.body.error.message).toContain(name);
   }
   for (const name of names) expect((await relate(mine, a, b, name)).status).toBe(201);
@@ -85,9 +83,7 @@ test.each([
 test("refusals change nothing too much metadata", async () => {
   const [a, b] = [await remember(mine), await remember(mine)];
   const metadata = { text: "x".repeat(17_000) };
-  expect(await relate(mine, a, b, "supports", { metadata })).toMatchObject(
-    refusal(400, "validation_error", { field: "metadata" }),
-  );
+  await refused(relate(mine, a, b, "supports", { metadata }), "validation_error", "metadata");
   expect(await edgesOf(mine, a)).toEqual([]);
 });
 
@@ -110,7 +106,7 @@ test("who sees and removes what only its creator, the owner of its source and or
   const third = await agentIn(server, admin, {});
   for (const remover of [other, mine, orgAdmin]) {
     const { id } = ok(await relate(other, a, b));
-    expect(await third.del(`/memories/${a}/relationships/${id}`)).toMatchObject(refusal(403, "forbidden"));
+    await refused(third.del(`/memories/${a}/relationships/${id}`), "forbidden");
     expect((await remover.del(`/memories/${a}/relationships/${id}`)).status).toBe(204);
   }
 });
@@ -124,9 +120,7 @@ test("who sees and removes what what the service recorded cannot be removed", as
     target_memory_id: old,
     relationship_type: "SUPERSEDES",
   });
-  expect(await mine.del(`/memories/${next}/relationships/${edge.id}`)).toMatchObject(
-    refusal(403, "forbidden"),
-  );
+  await refused(mine.del(`/memories/${next}/relationships/${edge.id}`), "forbidden");
 });
 
 test("the graph shows memories as they are shown elsewhere", async () => {

@@ -3,7 +3,7 @@ import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { act, at, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
 let nth = 0;
@@ -216,5 +216,5 @@ async function allFannedOut(ids: string[], { admin } = world): Promise<void> {
 test("an agent that may not receive events cannot wait for them", async () => {
   const deaf = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
   const answer = await deaf.post("/runs", { goal: "g", steps: [PAYMENT], values: { order_id: "1" } });
-  expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "receive" }));
+  await refused(answer, "insufficient_scope", { required_scope: "receive" });
 });

@@ -5,7 +5,7 @@ import { ahead } from "../support/ahead.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { ok, refusal, refused, signIn } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 
 let admin: TestAgent;
@@ -67,9 +67,7 @@ describe("a schedule", () => {
       ...{ next_run_at: null, last_run_at: at, last_event_id: delivery.event_id, run_count: 1 },
       ...{ last_error: null, last_missed_at: null },
     });
-    expect(await sender.patch(`/schedules/${made.id}`, { paused: false, at })).toMatchObject(
-      refusal(400, "validation_error", { field: "at" }),
-    );
+    await refused(sender.patch(`/schedules/${made.id}`, { paused: false, at }), "validation_error", "at");
     const again = ok(await sender.patch(`/schedules/${made.id}`, { cron: "0 9 * * *" }));
     expect(again).toMatchObject({ status: "active", at: null, cron: "0 9 * * *", run_count: 1 });
   });
@@ -106,9 +104,7 @@ describe("a schedule", () => {
     );
     expect(status).toBe("paused");
     await settle(() => Date.now() > Date.parse(over) + 300);
-    expect(await orgAdmin.patch(`/schedules/${made.id}`, { paused: false })).toMatchObject(
-      refusal(400, "validation_error", { field: "at" }),
-    );
+    await refused(orgAdmin.patch(`/schedules/${made.id}`, { paused: false }), "validation_error", "at");
     expect(await published("com.paused.x")).toEqual([]);
     expect((await orgAdmin.del(`/schedules/${made.id}`)).status).toBe(204);
     expect((await orgAdmin.get(`/schedules/${made.id}`)).status).toBe(404);
@@ -256,14 +252,12 @@ test("what is wrong is said a test shows the next ticks, and saves nothing", asy
     await orgAdmin.post("/schedules:test", { cron: "30 2 * * *", time_zone: "Europe/Berlin" }),
   );
   expect(next).toHaveLength(5);
-  expect(await orgAdmin.post("/schedules:test", { cron: "often" })).toMatchObject(
-    refusal(400, "validation_error", { field: "cron" }),
-  );
+  await refused(orgAdmin.post("/schedules:test", { cron: "often" }), "validation_error", "cron");
   expect(ok(await orgAdmin.get("/schedules")).total).toBe(total);
 });
 
 test("what is wrong is said an event that is too large", async () => {
   const event = { type: "t", data: "x".repeat(20_000) };
   const answer = await orgAdmin.post("/schedules", { name: "large", ...YEARLY, event });
-  expect(answer).toMatchObject(refusal(413, "payload_too_large", { max_size: 20_000 }));
+  await refused(answer, "payload_too_large", { max_size: 20_000 });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, ok, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
 const server = await useShared("local");
@@ -67,7 +67,7 @@ test.each(["nobody", "Nobody", "no body", "\u00e4\u00f6"])(
 );
 
 test("an unknown specialist has no versions", async () => {
-  expect(await reader.get("/specialists/nobody/versions")).toMatchObject(refusal(404, "not_found"));
+  await refused(reader.get("/specialists/nobody/versions"), "not_found");
 });
 
 test("of long versions a page has as many as one message between nodes takes", async () => {

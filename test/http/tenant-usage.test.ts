@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refused, type World } from "../support/tenancy.ts";
 
 const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const operator = api(server, OPERATOR_TOKEN);
@@ -46,9 +46,7 @@ describe("the use of tenants", () => {
   });
 
   test("is sorted by what it has", async () => {
-    expect(await operator.get("/tenants/usage?sort=name")).toMatchObject(
-      refusal(400, "validation_failed", { field: "sort" }),
-    );
+    await refused(operator.get("/tenants/usage?sort=name"), "validation_failed", "sort");
   });
 
   test("has its largest tenants in the metrics, and a label for none without any", async () => {
@@ -91,7 +89,7 @@ test("limits of requests of a key hold for it and its tokens, and for no other k
   const changed = ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: 2 }));
   expect(changed).toMatchObject({ id: made.id, requests_per_minute: 2 });
   await settle(async () => (await own.get("/limits")).status === 429);
-  expect(await own.get("/limits")).toMatchObject(refusal(429, "rate_limited", { limit: 2 }));
+  await refused(own.get("/limits"), "rate_limited", { limit: 2 });
   ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: null }));
   await settle(async () => (await own.get("/limits")).status === 200);
   expect(await limitOf(own)).toBe(0);

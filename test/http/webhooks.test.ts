@@ -3,7 +3,7 @@ import { newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { githubDeliveries } from "../support/github.ts";
 import { type Answer, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal, refused, type World } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 import {
   acceptedEvent,
@@ -312,9 +312,7 @@ test("the log keeps the last 50, however many are refused, and ends with its web
   expect(requests).toHaveLength(50);
   expect(new Set(requests.slice(1).map(({ outcome }) => outcome))).toEqual(new Set(["refused"]));
   expect((await world.admin.del(`/ingest/webhooks/${hook.id}`)).status).toBe(204);
-  expect(await world.admin.get(`/ingest/webhooks/${hook.id}/requests`)).toMatchObject(
-    refusal(404, "not_found"),
-  );
+  await refused(world.admin.get(`/ingest/webhooks/${hook.id}/requests`), "not_found");
 });
 
 test("a refused request to the address without a source is logged at webhooks with that address only", async () => {
@@ -352,12 +350,8 @@ test("a mapping is tried before a webhook exists, with the error that saving it 
     error: "mapping error: action: /what is missing: expected a string or a number",
   });
   const wrong = { ...own, mapping: { entity: "/a~7", action: "x" }, payload: {} };
-  expect(await world.admin.post(path, wrong)).toMatchObject(
-    refusal(400, "validation_error", { field: "mapping.entity" }),
-  );
-  expect(await world.admin.post(path, own)).toMatchObject(
-    refusal(400, "validation_error", { field: "payload" }),
-  );
+  await refused(world.admin.post(path, wrong), "validation_error", "mapping.entity");
+  await refused(world.admin.post(path, own), "validation_error", "payload");
   expect(ok(await world.admin.get("/events?limit=1")).events[0]?.event_id).toBe(before);
 });
 

@@ -96,6 +96,24 @@ export function refusal(status: number, code: string, details: object = {}) {
   return { status, body: { error: { code, details: expect.objectContaining(details) } } };
 }
 
+const STATUSES = {
+  ...{ validation_error: 400, validation_failed: 400, invalid_event: 400, authentication_failed: 401 },
+  ...{ totp_required: 401, forbidden: 403, insufficient_scope: 403, not_found: 404, method_not_allowed: 405 },
+  ...{ conflict: 409, step_not_ready: 409, step_not_completable: 409, payload_too_large: 413 },
+  ...{ unsupported_media_type: 415, business_rule_violation: 422, rate_limited: 429 },
+  service_unavailable: 503,
+};
+
+/** Asserts that an answer is this refusal. @param details some of them, or the field's name */
+export async function refused(
+  answer: Pick<Answer, "status" | "body"> | Promise<Answer>,
+  code: keyof typeof STATUSES,
+  details: object | string = {},
+) {
+  const some = typeof details === "string" ? { field: details } : details;
+  expect(await answer).toMatchObject(refusal(STATUSES[code], code, some));
+}
+
 /** Statuses and codes, for rows of tables. */
 export const INVALID = [400, "validation_error"] as const;
 export const FAILED = [400, "validation_failed"] as const;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../../../../test/support/agents.ts";
 import { api } from "../../../../test/support/http.ts";
 import { settle } from "../../../../test/support/settle.ts";
-import { makeWorld, ok, refusal } from "../../../../test/support/tenancy.ts";
+import { makeWorld, ok, refused } from "../../../../test/support/tenancy.ts";
 import { useShared } from "../../../../test/support/use.ts";
 import { a2aClient, a2aClientAt, cardUrl, nextEvent, pushConfig, a2aRequest as request } from "../client.ts";
 
@@ -29,7 +29,7 @@ test("a card is shown only of an agent that wants one", async () => {
     const { status, body } = await api(server).get(cardUrl(server, id));
     const answer = [status, body.error.message.replace(id, "ID")];
     expect(answer).toEqual([404, "There is no agent ID that you may read. Check the id."]);
-    expect(await caller.post(`${server.root}/a2a/${id}`, {})).toMatchObject(refusal(404, "not_found"));
+    await refused(caller.post(`${server.root}/a2a/${id}`, {}), "not_found");
   }
 });
 
@@ -59,7 +59,7 @@ test("a message is delivered, asked about, continued and answered with an artifa
   const answer = done.history.map(({ parts }) => parts[0]?.content?.value);
   expect(answer).toEqual(["text of m1", "Which?", "text of m2"]);
   expect(done.artifacts).toMatchObject([{ artifactId: "r", parts: [{ content: { value: "3" } }] }]);
-  expect(await report(task.id, { state: "working" })).toMatchObject(refusal(409, "conflict"));
+  await refused(report(task.id, { state: "working" }), "conflict");
 });
 
 test("a repeated message makes no second task and no second delivery", async () => {
@@ -111,7 +111,7 @@ test("a canceled task is final, and the agent is told", async () => {
   expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   expect(await receive()).toMatchObject({ type: "service.a2a.canceled", subject: task.id });
   await expect(client.cancelTask({ tenant: "", id: task.id, metadata: undefined })).rejects.toThrow("final");
-  expect(await report(task.id, { state: "completed" })).toMatchObject(refusal(409, "conflict"));
+  await refused(report(task.id, { state: "completed" }), "conflict");
 });
 
 test("tasks are listed in pages, for their caller alone", async () => {
@@ -159,7 +159,7 @@ test("an id of a message is not used for another: neither for a new task nor in 
 test("another tenant, another version and a private webhook are refused", async () => {
   const theirs = await makeWorld(server, "others");
   const url = `${server.root}/a2a/${worker.id}`;
-  expect(await theirs.agent.post(url, {})).toMatchObject(refusal(404, "not_found"));
+  await refused(theirs.agent.post(url, {}), "not_found");
   const rpc = { jsonrpc: "2.0", id: 7, method: "GetTask", params: { id: "x" } };
   expect(ok(await caller.post(url, rpc))).toMatchObject({ id: 7, error: { code: -32009 } });
   const task = (await client.sendMessage(request("private"))) as Task;
@@ -275,7 +275,7 @@ describe("the catalogue", () => {
     const after = `${server.root + CATALOG}?after=${place.toString("base64url")}`;
     expect(idsOf(await read(theirs, after))).toEqual([theirs.id]);
     const answer = await theirs.get(`${server.root + CATALOG}?after=nonsense`);
-    expect(answer).toMatchObject(refusal(400, "validation_failed"));
+    await refused(answer, "validation_failed");
   });
 
   test("continues in a further catalogue after 200 agents, each once", async () => {

@@ -9,6 +9,7 @@ import {
   OPERATOR_TOKEN,
   ok,
   refusal,
+  refused,
   signIn,
   type World,
 } from "../../../../test/support/tenancy.ts";
@@ -111,7 +112,7 @@ test.each([
   ok(await open(approve));
   for (const each of [status, "active"]) {
     await setStatus(other, invited.id, each);
-    expect(await answer(approve)).toMatchObject(refusal(404, "not_found"));
+    await refused(answer(approve), "not_found");
   }
   const again = api(server, await signIn(server, other.credentials, other.slug));
   expect(ok(await again.get(`/approvals/${id}`)).status).toBe("open");

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import type { Answer, Api } from "../../../../test/support/http.ts";
 import { startServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../../../../test/support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refused, type World } from "../../../../test/support/tenancy.ts";
 
 const EXPORTS = 12;
 /** Exports of one person in progress and waiting. */
@@ -29,7 +29,7 @@ test("exports continue despite any number of another tenant's and a colleague's;
   // The others are in work or wait.
   await settle(() => answers.length === EXPORTS - TAKEN);
   for (const answer of answers) {
-    expect(answer).toMatchObject(refusal(429, "rate_limited", { retry_after_seconds: 1 }));
+    await refused(answer, "rate_limited", { retry_after_seconds: 1 });
     expect(answer.headers.get("retry-after")).toBe("1");
   }
   expect(await calm.admin.get(`/outputs/${own}/export?format=html`)).toMatchObject({ status: 200 });

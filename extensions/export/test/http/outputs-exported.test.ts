@@ -6,7 +6,7 @@ import { extractText, getDocumentProxy } from "unpdf";
 import { BODY, exporterOf } from "../../../../test/support/exported.ts";
 import { startMail } from "../../../../test/support/mail.ts";
 import { startShared } from "../../../../test/support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../../../../test/support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../../../../test/support/tenancy.ts";
 import { useServer } from "../../../../test/support/use.ts";
 
 /** A font that has a letter which the built-in ones lack. */
@@ -122,7 +122,7 @@ test("files are off by default, and who may read the output is told how they are
   const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
   for (const format of ["pdf", "docx"]) {
     const exported = await member.get(`/outputs/${output}/export?format=${format}`);
-    expect(exported).toMatchObject(refusal(404, "not_found"));
+    await refused(exported, "not_found");
     expect(exported.body.error.message).toBe(
       `There is no ${format} of output on this server: the operator turns it on with OUTPUT_EXPORT=true; md and html always work.`,
     );
