@@ -8,6 +8,7 @@ import { pagesOf } from "../support/pages.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
 import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
+import { words } from "../support/words.ts";
 
 const server = await useShared();
 const world = await makeWorld(server, "audited");
@@ -23,13 +24,7 @@ describe("audited actions", () => {
     expect(actions).toEqual(
       expect.arrayContaining([
         ...["agents.create", "keys.create", "users.update", "memories.promote", "runs.close"],
-        ...[
-          "merges.resolve",
-          "exemplars.download",
-          "handoffs.delete",
-          "devices.confirm",
-          "specialists.write",
-        ],
+        ...words`merges.resolve exemplars.download handoffs.delete devices.confirm specialists.write`,
       ]),
     );
     for (const each of ["memories.create", "agents.list", "handoffs.save"])

@@ -1,24 +1,13 @@
 import { expect, test } from "@jest/globals";
 import { settle } from "../support/settle.ts";
 import { useServer } from "../support/use.ts";
+import { words } from "../support/words.ts";
 
 const LARGE = 100_000;
 
 /** Packages that every node needs from the first request on, with their dependencies. */
-const LARGE_AT_START = [
-  "@marcbachmann/cel-js",
-  "ajv",
-  "bson",
-  "glob",
-  "lodash",
-  "mime-db",
-  "moleculer",
-  "mongodb",
-  "mongoose",
-  "re2js",
-  "tr46",
-  "typebox",
-];
+const LARGE_AT_START = words`
+  @marcbachmann/cel-js ajv bson glob lodash mime-db moleculer mongodb mongoose re2js tr46 typebox`;
 
 const hook = new URL("../support/loaded.mjs", import.meta.url);
 const server = await useServer({ env: { EMBEDDER: "none", NODE_OPTIONS: `--import ${hook}` } });

@@ -6,6 +6,7 @@ import { connectMcp, REVISIONS } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
+import { words } from "../support/words.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "semantic", scope: "agent" };
@@ -322,13 +323,9 @@ describe("tools", () => {
 
 test("resources are memories, outputs, handoffs and bundles", async () => {
   const { resourceTemplates } = await mcp.client.listResourceTemplates();
-  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-    "sensorium://memories/{id}",
-    "sensorium://outputs/{id}",
-    "sensorium://handoffs/{id}",
-    "sensorium://bundles/{id}",
-    "sensorium://runs/{id}",
-  ]);
+  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(words`
+    sensorium://memories/{id} sensorium://outputs/{id} sensorium://handoffs/{id} sensorium://bundles/{id}
+    sensorium://runs/{id}`);
   const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
   const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });
   const handoff = await mcp.call("handoffs_save", { name: "read-me", summary: "Halfway." });

@@ -8,6 +8,7 @@ import { type Child, startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { type Credentials, startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { words } from "../support/words.ts";
 
 const METRICS_TOKEN = "the-long-metrics-token-of-the-test";
 const OPERATOR_TOKEN = "the-long-operator-token-of-the-test";
@@ -78,16 +79,10 @@ describe("a node at work", () => {
       event_type: "com.example.*",
       filter_expression: "data.no.such == 1",
     });
-    const names = [
-      "sensorium_events_accepted_total",
-      "sensorium_events_duplicate_total",
-      "sensorium_events_fanned_out_total",
-      "sensorium_fan_out_lag_seconds_count",
-      "sensorium_filter_errors_total",
-      "sensorium_deliveries_enqueued_total",
-      "sensorium_deliveries_handed_out_total",
-      "sensorium_deliveries_acknowledged_total",
-    ];
+    const names = words`
+      sensorium_events_accepted_total sensorium_events_duplicate_total sensorium_events_fanned_out_total
+      sensorium_fan_out_lag_seconds_count sensorium_filter_errors_total sensorium_deliveries_enqueued_total
+      sensorium_deliveries_handed_out_total sensorium_deliveries_acknowledged_total`;
     const read = async () => Promise.all(names.map((name) => metricOf(server, name)));
     const before = await read();
     expect((await http.post("/events", event("one"))).status).toBe(202);
@@ -158,16 +153,7 @@ describe("a node at work", () => {
     const threads = [...body.matchAll(/^sensorium_threads\{thread="([^"]+)"\}/gm)].map(
       ([, thread]) => thread,
     );
-    const known = [
-      "main",
-      "store-writer",
-      "store-reader",
-      "store-scanner",
-      "search",
-      "splitter",
-      "embedder",
-      "render",
-    ];
+    const known = words`main store-writer store-reader store-scanner search splitter embedder render`;
     expect(threads.filter((thread) => !known.includes(thread as string))).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
+import { words } from "../support/words.ts";
 
 const embedder = await startEmbedder();
 const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
@@ -200,16 +201,8 @@ describe("a search", () => {
     const { plan, results } = await explained();
     expect(plan.legs.map(({ name }: { name: string }) => name)).toEqual(["bm25", "vector"]);
     expect(plan.funnel.at(-1)).toEqual({ stage: "limit", in: 2, out: 1 });
-    expect(Object.keys(plan.results[0]).toSorted()).toEqual([
-      "bm25",
-      "confidence",
-      "final",
-      "fused",
-      "memory_id",
-      "recency",
-      "title",
-      "vector",
-    ]);
+    expect(Object.keys(plan.results[0]).toSorted()).toEqual(words`
+      bm25 confidence final fused memory_id recency title vector`);
     // Also of those that are not returned.
     const titleOf = ({ id }: { id: string }) =>
       plan.results.find(({ memory_id }: { memory_id: string }) => memory_id === id).title;

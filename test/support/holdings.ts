@@ -4,21 +4,14 @@ import { operations } from "../../services/contracts.ts";
 import type { Answer, Api } from "./http.ts";
 import { identifierKind, sampleBody } from "./sample.ts";
 import type { World } from "./tenancy.ts";
+import { words } from "./words.ts";
 
 /**
  * These return their current contents, hold the connection, or count reads, so two of their answers always differ.
  */
-const NOT_PLAIN_READS = [
-  "audit.export",
-  "audit.list",
-  "deliveries.poll",
-  "deliveries.stream",
-  "events.stream",
-  "findings.list",
-  "live.history",
-  "live.stats",
-  "live.watch",
-];
+const NOT_PLAIN_READS = words`
+  audit.export audit.list deliveries.poll deliveries.stream events.stream findings.list live.history
+  live.stats live.watch`;
 
 // Metrics belong to the installation, not to a tenant, and are guarded otherwise (observability.test.ts).
 export const guarded = operations.filter((op) => op.access.by !== "public" && op.access.by !== "monitor");
@@ -77,15 +70,8 @@ export async function holdings(world: World): Promise<Record<string, unknown>> {
 }
 
 /** Fields that change by themselves or when read. */
-const VOLATILE = [
-  "accessed_at",
-  "last_used_at",
-  "expires_at",
-  "oldest_age_seconds",
-  "server_now",
-  "request_id",
-  "used_bytes",
-];
+const VOLATILE = words`
+  accessed_at last_used_at expires_at oldest_age_seconds server_now request_id used_bytes`;
 
 function steady(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (name, value) => (VOLATILE.includes(name) ? undefined : value));

@@ -1,3 +1,5 @@
+import { words } from "./words.ts";
+
 /** A second place for the HTTP tests. */
 export interface World {
   name: string;
@@ -27,69 +29,20 @@ export const CLUSTER: World = {
   needs: ["mongodb", "nats"],
   short: ["delivery", "events", "fan-out", "live", "memories", "runs", "sse"],
   alone: {
-    "several nodes already": [
-      "alerts",
-      "clock-nodes",
-      "connectors-nodes",
-      "failover",
-      "fair-nodes",
-      "missing-services",
-      "nats",
-      "nats-away",
-      "nats-paused",
-      "nodes",
-      "redis",
-      "rolling-upgrade",
-      "rolling-upgrade-balancer",
-      "routing-nodes",
-      "schedules-nodes",
-      "several-nodes",
-      "waiting-nodes",
-    ],
+    "several nodes already": words`
+      alerts clock-nodes connectors-nodes failover fair-nodes missing-services nats nats-away nats-paused
+      nodes redis rolling-upgrade rolling-upgrade-balancer routing-nodes schedules-nodes several-nodes
+      waiting-nodes`,
     "MongoDB already": ["backup-cluster", "mongo-lost", "saturated"],
     "starts one node in either world": ["days", "delivery-logs", "outputs-large", "retention"],
-    "the store, the index or the start of one process": [
-      "admin",
-      "backup",
-      "device-times",
-      "disk-space",
-      "drain",
-      "erased-bytes",
-      "first-start",
-      "loaded",
-      "memories-crash",
-      "oauth-times",
-      "rotation",
-      "search-recovery",
-      "server-package",
-      "start",
-    ],
-    "the gateway's own, without the services behind it": [
-      "browser-sessions",
-      "challenges",
-      "edge",
-      "half-characters",
-      "idempotency",
-      "limits",
-      "mcp-bridge",
-      "mcp-conformance",
-      "mcp-guide",
-      "oauth-mcp",
-      "unknown-keys",
-      "who-may-call",
-    ],
-    "a client: the same operations are tried by others": [
-      "cli",
-      "cli-agent",
-      "cli-errors",
-      "cli-events",
-      "cli-login",
-      "client",
-      "client-listen",
-      "client-package",
-      "mcp-agents",
-      "snippets",
-    ],
+    "the store, the index or the start of one process": words`
+      admin backup device-times disk-space drain erased-bytes first-start loaded memories-crash oauth-times
+      rotation search-recovery server-package start`,
+    "the gateway's own, without the services behind it": words`
+      browser-sessions challenges edge half-characters idempotency limits mcp-bridge mcp-conformance mcp-guide
+      oauth-mcp unknown-keys who-may-call`,
+    "a client: the same operations are tried by others": words`
+      cli cli-agent cli-errors cli-events cli-login client client-listen client-package mcp-agents snippets`,
     "sign-in and keys: identity.test.ts covers a worker": [
       "api-key-bearer",
       "audit-sign-ins",
@@ -111,20 +64,9 @@ export const CLUSTER: World = {
     "connectors-nodes.test.ts has two workers": ["connectors"],
     "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
     "a kill between two writes, whose order is the same; failover.test.ts kills a worker": ["crashes"],
-    "rules within one service, and who sees what": [
-      "documents-access",
-      "documents-citations",
-      "enrichment",
-      "map-again",
-      "memories-lifecycle",
-      "memory-erasure",
-      "memory-paths",
-      "memory-use",
-      "outputs-search",
-      "runs-contract",
-      "webhook-cloudevents",
-      "webhook-signatures",
-    ],
+    "rules within one service, and who sees what": words`
+      documents-access documents-citations enrichment map-again memories-lifecycle memory-erasure memory-paths
+      memory-use outputs-search runs-contract webhook-cloudevents webhook-signatures`,
     "filters, order and pages: test/suites/store": ["memories-list"],
     "rendering and mail, of one process": ["outputs-files"],
   },
@@ -141,19 +83,9 @@ export const FERRETDB: World = {
   // It writes one at a time.
   atOnce: 1,
   needs: ["ferretdb", "nats"],
-  short: [
-    "agents",
-    "bundles",
-    "dlq-many",
-    "documents-original",
-    "events",
-    "memories-supersede",
-    "memory-keys",
-    "merges",
-    "oauth",
-    "tenants",
-    "webhooks",
-  ],
+  short: words`
+    agents bundles dlq-many documents-original events memories-supersede memory-keys merges oauth tenants
+    webhooks`,
   alone: {
     "hundreds of writes at once, or megabytes: it reads whole collections and writes one at a time": [
       "outputs",

@@ -4,6 +4,7 @@ import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 import { compileGlob } from "../../lib/filter/glob.ts";
 import { MatchIndex } from "../../services/sense/interests/match-index.ts";
 import type { Subscription } from "../../services/sense/interests/receiver.ts";
+import { words } from "../support/words.ts";
 
 let made = 0;
 const interest = (glob: string, filter?: string): Subscription => {
@@ -169,21 +170,7 @@ test("an invalid glob is refused and leaves the index as it was", async () => {
   expect(await matchedGlobs(index, "com.x")).toEqual(["com.*"]);
 });
 
-const part = fc.constantFrom(
-  "com",
-  "org",
-  "service",
-  "memory",
-  "cited",
-  "a",
-  "b",
-  "*",
-  "?",
-  "[ab]",
-  "*a",
-  "b*",
-  "**",
-);
+const part = fc.constantFrom(...words`com org service memory cited a b * ? [ab] *a b* **`);
 const globs = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("."));
 const types = fc
   .array(fc.constantFrom("com", "org", "service", "memory", "cited", "a", "b", "ab"), {

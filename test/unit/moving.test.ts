@@ -9,6 +9,7 @@ import { type Model, sealedFields, type TenantDocument } from "../../storage/mod
 import { tenantErasure } from "../../storage/search/protocol.ts";
 import { loadKits } from "../support/kits.ts";
 import { temporaryStore } from "../support/own-store.ts";
+import { words } from "../support/words.ts";
 
 const schemaOf = (model: unknown) => (model as Model<TenantDocument>).schema;
 const movedModel = (name: string) => MOVED.find((model) => model.name === name) as (typeof MOVED)[number];
@@ -22,15 +23,7 @@ test("what search follows is stamped, and no key is taken that another tenant's 
       .map(([key]) => Object.keys(key)[0] as string);
     const kindOf = (field: string) => schemaOf(model).path(field)?.instance;
     const keys = new Set(first.filter((field) => field !== "tenant_id" && kindOf(field) === "String"));
-    for (const field of [
-      "email",
-      "hash",
-      "identity.subject",
-      "queue",
-      "answer_blob",
-      "state",
-      "delivery_mode",
-    ])
+    for (const field of words`email hash identity.subject queue answer_blob state delivery_mode`)
       keys.delete(field);
     const row = { ...Object.fromEntries([...keys].map((field) => [field, "tn_2 of another"])), outbox: [] };
     const own = { _id: "one", tenant_id: "tn_1", agent_id: "ag_1", event_id: "evt_1", state: "dead" };
