@@ -1,8 +1,8 @@
 /** @needs nats: circuit breakers, as the nodes have them, leave out a node that does not answer, and none that waits. */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { type Context, ServiceBroker } from "moleculer";
 import { betweenNodes, moleculerMiddlewares } from "../lib/broker/between-nodes.ts";
-import { type NatsServer, startNats } from "./support/nats.ts";
+import { startNats } from "./support/nats.ts";
 import { settle } from "./support/settle.ts";
 
 const CALLS = 20;
@@ -12,9 +12,8 @@ interface Asked {
 }
 
 const never = () => new Promise<never>(() => {});
-let nats: NatsServer;
+
 const brokers: ServiceBroker[] = [];
-let caller: ServiceBroker;
 
 async function start(
   nodeID: string,
@@ -39,18 +38,17 @@ async function outcomes(action: string, params: Asked, timeout: number): Promise
   return Promise.all(calls);
 }
 
-beforeAll(async () => {
-  nats = await startNats();
-  await start("answers", {
-    ears: { hear: () => "heard" },
-    work: { wait: (ctx) => (ctx.params.of ? ctx.call(ctx.params.of, {}, { timeout: 100 }) : "done") },
-  });
-  await start("silent", { ears: { hear: never }, hole: { fall: never } });
-  caller = await start("caller");
-  const all = ({ registry }: ServiceBroker) => registry.getNodeList({ onlyAvailable: true }).length === 3;
-  await settle(() => brokers.every(all));
-  await Promise.all(brokers.map((broker) => broker.waitForServices(["ears", "work", "hole"])));
+const nats = await startNats();
+await start("answers", {
+  ears: { hear: () => "heard" },
+  work: { wait: (ctx) => (ctx.params.of ? ctx.call(ctx.params.of, {}, { timeout: 100 }) : "done") },
 });
+await start("silent", { ears: { hear: never }, hole: { fall: never } });
+const caller = await start("caller");
+const all = ({ registry }: ServiceBroker) => registry.getNodeList({ onlyAvailable: true }).length === 3;
+await settle(() => brokers.every(all));
+await Promise.all(brokers.map((broker) => broker.waitForServices(["ears", "work", "hole"])));
+
 afterAll(async () => {
   await Promise.all(brokers.map((broker) => broker.stop()));
   await nats?.stop();

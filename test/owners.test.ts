@@ -1,11 +1,11 @@
 /** @needs nats: deliveries are written and announced where their receivers' queues are. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { ownerOf } from "../mixins/affinity.ts";
 import type { NewDelivery } from "../services/sense/deliveries/enqueue.ts";
 import { notifyReady, type Ready } from "../services/sense/deliveries/notify.ts";
 import { enqueue } from "../services/sense/events/deliver.ts";
-import { type NatsServer, startNats } from "./support/nats.ts";
+import { startNats } from "./support/nats.ts";
 import { settle } from "./support/settle.ts";
 
 const NODES = ["one", "two", "three"];
@@ -21,7 +21,6 @@ interface Enqueued {
   deliveries: NewDelivery[];
 }
 
-let nats: NatsServer;
 let brokers: ServiceBroker[] = [];
 /** The calls of each node. */
 let enqueued: Map<string, Enqueued[]>;
@@ -29,14 +28,13 @@ let notified: Map<string, Ready[]>;
 /** A node that takes calls and does not answer. */
 let silent: string | null;
 
-beforeAll(async () => {
-  nats = await startNats();
-  brokers = NODES.map(newNode);
-  await Promise.all(brokers.map((broker) => broker.start()));
-  await Promise.all(brokers.map((broker) => broker.waitForServices(["deliveries"])));
-  const seen = ({ registry }: ServiceBroker) => registry.getNodeList({ onlyAvailable: true }).length;
-  await settle(() => brokers.every((broker) => seen(broker) === NODES.length));
-});
+const nats = await startNats();
+brokers = NODES.map(newNode);
+await Promise.all(brokers.map((broker) => broker.start()));
+await Promise.all(brokers.map((broker) => broker.waitForServices(["deliveries"])));
+const seen = ({ registry }: ServiceBroker) => registry.getNodeList({ onlyAvailable: true }).length;
+await settle(() => brokers.every((broker) => seen(broker) === NODES.length));
+
 afterAll(async () => {
   await Promise.all(brokers.map((broker) => broker.stop()));
   await nats?.stop();

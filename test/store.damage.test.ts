@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
 import { backUp } from "../storage/backup.ts";
 import { computeHash } from "../storage/blobs/blobs.ts";
@@ -57,18 +57,15 @@ const contentOf = async (dataDir: string) => {
   return Promise.all(names.map(async (name) => [name, await readFile(join(dataDir, name), "base64")]));
 };
 
-let whole: string;
-beforeAll(async () => {
-  whole = await ownFolder();
-  await withStore(whole, async (store) => {
-    for (const kind of KINDS) {
-      const rows = store.collection<Row>(kind);
-      await store.ready();
-      await rows.insertMany(Array.from({ length: ROWS }, (_, n) => row(n)));
-    }
-  });
-  await writeFile(join(whole, "secret.key"), "a key");
+const whole = await ownFolder();
+await withStore(whole, async (store) => {
+  for (const kind of KINDS) {
+    const rows = store.collection<Row>(kind);
+    await store.ready();
+    await rows.insertMany(Array.from({ length: ROWS }, (_, n) => row(n)));
+  }
 });
+await writeFile(join(whole, "secret.key"), "a key");
 
 /** Returns a copy of it, damaged. */
 async function damaged(isChosen: (page: number) => boolean): Promise<string> {

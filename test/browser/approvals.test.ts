@@ -1,5 +1,5 @@
 /** @needs chromium */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { checkPage, openSite } from "../support/browser.ts";
 import { type Received, startMail } from "../support/mail.ts";
 import { settle } from "../support/settle.ts";
@@ -13,10 +13,9 @@ const site = await openSite(undefined, {
 const { page, admin, agent, server } = site;
 let memory: string;
 
-beforeAll(async () => {
-  const remembered = { title: "Cups", content: "Cups break.", type: "semantic", scope: "institutional" };
-  memory = ok(await agent.post("/memories", remembered)).id;
-});
+const remembered = { title: "Cups", content: "Cups break.", type: "semantic", scope: "institutional" };
+memory = ok(await agent.post("/memories", remembered)).id;
+
 afterAll(async () => {
   await site.close();
   await mail.stop();

@@ -1,8 +1,8 @@
 /** @needs chromium */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { fixInBrowser } from "../day/browser.ts";
 import { openPage, pagesOf, SIZES, watchShifts } from "../day/pages.ts";
-import { type Day, seedDay, sizeOf } from "../day/seed.ts";
+import { seedDay, sizeOf } from "../day/seed.ts";
 import { fixInShell } from "../day/shell.ts";
 import { openSite } from "../support/browser.ts";
 
@@ -13,13 +13,11 @@ const MOST_SHIFT = 0.1;
 
 const site = await openSite(undefined, { PUSH_ALLOW_PRIVATE: "true" });
 const { page } = site;
-let day: Day;
+
 const told: string[] = [];
 const tell = (line: string) => told.push(line);
 
-beforeAll(async () => {
-  day = await seedDay(site.server, sizeOf(SHARE), tell);
-});
+const day = await seedDay(site.server, sizeOf(SHARE), tell);
 
 afterAll(async () => {
   await day?.close();

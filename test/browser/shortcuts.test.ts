@@ -1,5 +1,5 @@
 /** @needs chromium */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { checkPage, openSite } from "../support/browser.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -11,22 +11,21 @@ const field = palette.getByRole("combobox");
 /** The target that Enter opens. */
 const chosen = palette.getByRole("option", { selected: true });
 
-beforeAll(async () => {
-  ids.agent = ok(await admin.post("/agents", { name: "billing-bot", delivery_mode: "poll" })).id;
-  const memory = { title: "Invoices are due in 30 days", content: "For ACME.", type: "semantic" };
-  ids.memory = ok(await admin.post("/memories", { ...memory, scope: "institutional" })).id;
-  ids.run = ok(await admin.post("/runs", { goal: "Close the quarter" })).id;
-  ids.channel = ok(await admin.post("/channels", { name: "finance" })).id;
-  const event = {
-    ...{ specversion: "1.0", source: "urn:shop", type: "com.example.order.placed", subject: "order-1842" },
-  };
-  ids.event = ok(await admin.post("/events", { ...event, id: "shop-77" })).event_id;
-  const steps = [{ step_key: "a", title: "A", completion_mode: "attestation" }];
-  ok(await admin.post("/process-templates", { name: "Month's end", slug: "month-end", steps }));
-  const file_content = Buffer.from("# Terms\n").toString("base64");
-  const file = { filename: "terms-of-acme.md", mime_type: "text/markdown", file_content };
-  ids.document = ok(await admin.post("/documents", file)).document_id;
-});
+ids.agent = ok(await admin.post("/agents", { name: "billing-bot", delivery_mode: "poll" })).id;
+const memory = { title: "Invoices are due in 30 days", content: "For ACME.", type: "semantic" };
+ids.memory = ok(await admin.post("/memories", { ...memory, scope: "institutional" })).id;
+ids.run = ok(await admin.post("/runs", { goal: "Close the quarter" })).id;
+ids.channel = ok(await admin.post("/channels", { name: "finance" })).id;
+const event = {
+  ...{ specversion: "1.0", source: "urn:shop", type: "com.example.order.placed", subject: "order-1842" },
+};
+ids.event = ok(await admin.post("/events", { ...event, id: "shop-77" })).event_id;
+const steps = [{ step_key: "a", title: "A", completion_mode: "attestation" }];
+ok(await admin.post("/process-templates", { name: "Month's end", slug: "month-end", steps }));
+const file_content = Buffer.from("# Terms\n").toString("base64");
+const file = { filename: "terms-of-acme.md", mime_type: "text/markdown", file_content };
+ids.document = ok(await admin.post("/documents", file)).document_id;
+
 beforeEach(async () => {
   await site.go("/agents");
   await page.getByRole("link", { name: "billing-bot" }).waitFor();

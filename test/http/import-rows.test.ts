@@ -1,27 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { SchemaType } from "mongoose";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { MOVED } from "../../services/identity/tenants/portable-rows.ts";
 import { fieldsOf } from "../../storage/model.ts";
-import { type Api, api } from "../support/http.ts";
+import { api } from "../support/http.ts";
 import { ofKits } from "../support/kits.ts";
-import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 // Rows of an import are input. For each field of each collection: what is refused, and what is taken must harm nobody else.
 
 const TENANT = "tn_guest";
-let server: TestServer;
-let operator: Api;
-let world: World;
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
-  operator = api(server, OPERATOR_TOKEN);
-  world = await makeWorld(server, "host");
-});
-afterAll(() => server?.stop());
+
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+const operator = api(server, OPERATOR_TOKEN);
+const world = await makeWorld(server, "host");
 
 type Options = {
   large?: boolean;

@@ -1,50 +1,43 @@
 import { randomBytes } from "node:crypto";
 import { readFile, truncate, writeFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { ENV, makeMover, moveSuite, worldOn } from "../suites/move.ts";
-import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { api } from "../support/http.ts";
+import { startServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 moveSuite("another embedded store", {});
 
+const mover = await makeMover();
+const source = await startShared();
+const exported = async (name: string, file: string, how = mover.secret) => {
+  const made = await makeWorld(source, name);
+  for (const kind of ["whk", "con", "output"]) await made.idOf(kind);
+  await mover.doneAt(source, `tenants export ${made.slug} ${mover.file(file)} ${how}`);
+  return made;
+};
+const world = await exported("mover", "whole.tar");
+const bare = await exported("bare", "bare.tar", "--without-secrets");
+const whole = `tenants export ${bare.slug} ${mover.file("bare-whole.tar")} ${mover.secret}`;
+await mover.doneAt(source, whole);
+await source.stop();
+const bytes = await readFile(mover.file("whole.tar"));
+const server = await startServer({ env: ENV });
+const operator = api(server, OPERATOR_TOKEN);
+afterAll(async () => {
+  await server?.stop();
+  await mover?.remove();
+});
+
 describe("an import", () => {
-  let mover: Awaited<ReturnType<typeof makeMover>>;
-  let server: TestServer;
-  let world: World;
-  let bare: World;
-  let operator: Api;
-  let bytes: Buffer;
   const importing = (name: string, more = "") =>
     mover.admin(server.dataDir, `tenants import ${mover.file(name)} ${mover.secret}${more}`);
   const slugs = async () =>
     ok(await operator.get("/tenants?limit=200")).tenants.map((each: { slug: string }) => each.slug);
 
   /** The tenant as an import finds it, of another installation: the command writes the file of an export. */
-  beforeAll(async () => {
-    mover = await makeMover();
-    const source = await startShared();
-    const exported = async (name: string, file: string, how = mover.secret) => {
-      const made = await makeWorld(source, name);
-      for (const kind of ["whk", "con", "output"]) await made.idOf(kind);
-      await mover.doneAt(source, `tenants export ${made.slug} ${mover.file(file)} ${how}`);
-      return made;
-    };
-    world = await exported("mover", "whole.tar");
-    bare = await exported("bare", "bare.tar", "--without-secrets");
-    const whole = `tenants export ${bare.slug} ${mover.file("bare-whole.tar")} ${mover.secret}`;
-    await mover.doneAt(source, whole);
-    await source.stop();
-    bytes = await readFile(mover.file("whole.tar"));
-    server = await startServer({ env: ENV });
-    operator = api(server, OPERATOR_TOKEN);
-  });
-  afterAll(async () => {
-    await server?.stop();
-    await mover?.remove();
-  });
 
   test("refuses a file that was cut off, altered or is another, and a wrong passphrase, before it writes", async () => {
     const cut = Buffer.from(bytes);

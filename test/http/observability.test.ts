@@ -8,6 +8,7 @@ import { type Child, startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { type Credentials, startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { useServer } from "../support/use.ts";
 import { words } from "../support/words.ts";
 
 const METRICS_TOKEN = "the-long-metrics-token-of-the-test";
@@ -42,15 +43,10 @@ function linesOf(server: TestServer): LogLine[] {
     .map((line) => JSON.parse(line));
 }
 
-describe("a node at work", () => {
-  let server: TestServer;
-  let token: string;
-  beforeAll(async () => {
-    server = await startServer({ env: { LOG_LEVEL: "debug", RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
-    token = await agentToken(server, server.credentials.agent.api_key);
-  });
-  afterAll(() => server.stop());
+const server = await useServer({ env: { LOG_LEVEL: "debug", RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
+const token = await agentToken(server, server.credentials.agent.api_key);
 
+describe("a node at work", () => {
   const event = (id: string) => ({
     specversion: "1.0",
     id,

@@ -2,11 +2,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { oldestNode } from "../support/oldest-node.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -17,29 +16,21 @@ const PARTS = ["sensorium-server", "sensorium-embedder-en", OPTIONAL];
 /** The build, and each start of a server. */
 const LONGEST_MS = 180_000;
 
-let folder: string;
-/** Where npm would put them: the packages as they are published, and what they depend on. */
-let modules: string;
-let server: TestServer;
-
 const installed = (...path: string[]) => join(modules, ...path);
 const manifestOf = (name: string) => JSON.parse(readFileSync(installed(name, "package.json"), "utf8"));
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "sensorium-server-package-"));
-  modules = join(folder, "node_modules");
-  execFileSync(process.execPath, [join(ROOT, "release/build.ts"), modules], { stdio: "pipe" });
-  const needed = PARTS.flatMap((name) => Object.keys(manifestOf(name).dependencies ?? {}));
-  for (const name of new Set(needed.filter((each) => !PARTS.includes(each)))) {
-    mkdirSync(dirname(installed(name)), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", name), installed(name));
-  }
-  renameSync(installed(OPTIONAL), join(folder, OPTIONAL));
-}, LONGEST_MS);
+const folder = mkdtempSync(join(tmpdir(), "sensorium-server-package-"));
+/** Where npm would put them: the packages as they are published, and what they depend on. */
+const modules = join(folder, "node_modules");
+execFileSync(process.execPath, [join(ROOT, "release/build.ts"), modules], { stdio: "pipe" });
+const needed = PARTS.flatMap((name) => Object.keys(manifestOf(name).dependencies ?? {}));
+for (const name of new Set(needed.filter((each) => !PARTS.includes(each)))) {
+  mkdirSync(dirname(installed(name)), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules", name), installed(name));
+}
+renameSync(installed(OPTIONAL), join(folder, OPTIONAL));
 
-beforeAll(async () => {
-  server = await startAlone({ root: installed("sensorium-server"), env: { OUTPUT_EXPORT: "true" } });
-}, LONGEST_MS);
+const server = await startAlone({ root: installed("sensorium-server"), env: { OUTPUT_EXPORT: "true" } });
 
 afterAll(async () => {
   await server?.stop();

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { openStore } from "../../storage/connection.ts";
 import { ACCESS } from "../support/access-table.ts";
 import { START } from "../support/alone.ts";
@@ -14,9 +14,10 @@ import { damage } from "../support/damage.ts";
 import { agentToken, api } from "../support/http.ts";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -70,13 +71,9 @@ test("a node whose log cannot be written serves all the same", async () => {
   for (let n = 0; n < 5; n++) expect((await api(server).get("/auth/me")).status).toBe(401);
 });
 
-describe("the first start", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startServer();
-  });
-  afterAll(() => server?.stop());
+const server = await useServer();
 
+describe("the first start", () => {
   test("says in one line where it is, shows the secrets once, and logs nothing", () => {
     const { admin, agent, base_url } = server.credentials;
     const lines = server.logs().trimEnd().split("\n");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type Answer, api } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
@@ -42,12 +42,9 @@ function expectRefused({ status, body }: Answer, quota_bytes = QUOTA): void {
   ]);
 }
 
-describe("what a tenant stores", () => {
-  let acme: World;
-  beforeAll(async () => {
-    acme = await makeWorld(server, "acme");
-  });
+const acme = await makeWorld(server, "acme");
 
+describe("what a tenant stores", () => {
   test("is counted, shown to its admins and the operator, and summed up for monitoring", async () => {
     const before = ok(await acme.admin.get("/stats")).storage.used_bytes;
     ok(await save(acme, 400 * KB));
@@ -88,12 +85,9 @@ describe("what a tenant stores", () => {
   });
 });
 
-describe("an upload beyond the quota", () => {
-  let beta: World;
-  beforeAll(async () => {
-    beta = await makeWorld(server, "beta");
-  });
+const beta = await makeWorld(server, "beta");
 
+describe("an upload beyond the quota", () => {
   test("is refused with the figures, whether or not it says how long it is", async () => {
     expectRefused(await save(beta, 2_100 * KB));
     const token = await beta.tokenWith(["memory:write"]);
@@ -124,20 +118,15 @@ describe("an upload beyond the quota", () => {
   });
 });
 
-describe("a tenant over its quota", () => {
-  let delta: World;
-  let hook: Awaited<ReturnType<typeof register>>;
-  let memory_id: string;
-  beforeAll(async () => {
-    delta = await makeWorld(server, "delta");
-    ok(await delta.agent.post(`/agents/${delta.agentId}/interests`, { event_type: "com.example.*" }));
-    hook = await register(delta.admin, SHOP);
-    ok(await delta.agent.post("/events", event("one")));
-    memory_id = ok(await delta.agent.post("/memories", memory())).id;
-    ok(await save(delta, 1_500 * KB));
-    await setQuota(delta, 1);
-  });
+const delta = await makeWorld(server, "delta");
+ok(await delta.agent.post(`/agents/${delta.agentId}/interests`, { event_type: "com.example.*" }));
+const hook = await register(delta.admin, SHOP);
+ok(await delta.agent.post("/events", event("one")));
+const memory_id = ok(await delta.agent.post("/memories", memory())).id;
+ok(await save(delta, 1_500 * KB));
+await setQuota(delta, 1);
 
+describe("a tenant over its quota", () => {
   test.each<[string, (world: World) => Promise<Answer>]>([
     ["an event", ({ agent }) => agent.post("/events", event("two"))],
     ["a memory", ({ agent }) => agent.post("/memories", memory())],

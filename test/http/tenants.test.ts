@@ -2,7 +2,7 @@ import { createPublicKey, type JsonWebKey } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import type { Caller } from "../../lib/access/caller.ts";
 import { AgentModel } from "../../services/identity/agents/agents.model.ts";
@@ -11,19 +11,14 @@ import { newErasing } from "../../services/identity/tenants/tenants.ts";
 import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startIdentity } from "../support/node.ts";
-import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
+
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+const operator = api(server, OPERATOR_TOKEN);
 
 describe("the operator's tenants", () => {
-  let server: TestServer;
-  let operator: ReturnType<typeof api>;
-  beforeAll(async () => {
-    server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
-    operator = api(server, OPERATOR_TOKEN);
-  });
-  afterAll(() => server?.stop());
-
   const ACME = { slug: "acme", name: "Acme", admin_email: "ada@acme.example" };
 
   test("come with an admin and an agent that work", async () => {
@@ -113,18 +108,14 @@ describe("the operator's tenants", () => {
   });
 });
 
-describe("leftovers of a crash", () => {
-  let dataDir: string;
-  let node: Awaited<ReturnType<typeof startIdentity>>;
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-tenants-"));
-    node = await startIdentity(dataDir);
-  });
-  afterAll(async () => {
-    await node?.stop();
-    await rm(dataDir, { recursive: true });
-  });
+const dataDir = await mkdtemp(join(tmpdir(), "sensorium-tenants-"));
+const node = await startIdentity(dataDir);
+afterAll(async () => {
+  await node?.stop();
+  await rm(dataDir, { recursive: true });
+});
 
+describe("leftovers of a crash", () => {
   const ADMIN = { email: "a@b.example", password: "secret" };
   const told: string[] = [];
   const erased = async (tenant_id: string) => void told.push(tenant_id);

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../lib/access/caller.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
@@ -28,13 +28,11 @@ const COUNT = WINDOWS[0] + WINDOWS[1];
 const store = await ownStore();
 const events = store.collection(EventModel);
 
-beforeAll(async () => {
-  await store.ready();
-  const next = positionMaker();
-  const rows = Array.from({ length: COUNT }, (_, n) => row(n, next(n + 1)));
-  for (const { _id, type, parked_at } of rows) if (type === "rare" && !parked_at) dead.add(_id);
-  for (let at = 0; at < COUNT; at += 2_000) await events.insertMany(rows.slice(at, at + 2_000));
-});
+await store.ready();
+const next = positionMaker();
+const rows = Array.from({ length: COUNT }, (_, n) => row(n, next(n + 1)));
+for (const { _id, type, parked_at } of rows) if (type === "rare" && !parked_at) dead.add(_id);
+for (let at = 0; at < COUNT; at += 2_000) await events.insertMany(rows.slice(at, at + 2_000));
 
 /** The oldest two, one of them parked, are of a type that is rare, as is one in the first window; every tenth is of another source. */
 function row(n: number, position: string): EventDoc {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { Moving } from "../../services/identity/tenants/moving.ts";
 import { exportRow, MOVED, readRows, toImport } from "../../services/identity/tenants/portable-rows.ts";
@@ -127,13 +127,10 @@ test("an export has every row of the tenant, in pages of a few, and no other ten
   }
 });
 
-describe("a tenant that was erased here and returns", () => {
-  let files: Awaited<ReturnType<typeof temporaryStore>>;
-  beforeAll(async () => {
-    files = await temporaryStore();
-  });
-  afterAll(() => files.remove());
+const files = await temporaryStore();
+afterAll(() => files.remove());
 
+describe("a tenant that was erased here and returns", () => {
   test("has its own limits, and no index drops it again", async () => {
     const { store } = files;
     const [tenants, notes] = [store.collection(TenantModel), store.collection(ErasureModel)];

@@ -1,57 +1,45 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { PushSender, signingKeys } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/outgoing.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import { type OpenBreaker, PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";
-import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
 
 const NEW = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
 const OLD = `whsec_${Buffer.alloc(32, 2).toString("base64")}`;
 
-let broker: ServiceBroker;
-let endpoint: Endpoint;
 let secrets = [NEW, OLD];
 let waiting = 0;
 /** The calls that settle and claim. */
 let claims: { agent_id: string; limit: number; outcomes: Outcomes }[] = [];
 let now = 0;
-let _stopped = 0;
 const sender = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 60_000 });
 
-beforeAll(async () => {
-  endpoint = await startEndpoint();
-  broker = new ServiceBroker({ logger: false });
-  broker.createService({
-    name: "agents",
-    actions: {
-      signing_secrets: () => secrets,
-      stop_push: () => {
-        _stopped++;
-      },
+const endpoint = await startEndpoint();
+const broker = new ServiceBroker({ logger: false });
+broker.createService({ name: "agents", actions: { signing_secrets: () => secrets, stop_push: () => {} } });
+broker.createService({
+  name: "deliveries",
+  actions: {
+    exchange: ({ params }: { params: (typeof claims)[number] }) => {
+      claims.push(params);
+      const given = Math.min(waiting, params.limit);
+      waiting -= given;
+      const deliveries = Array.from({ length: given }, (_, i) => ({
+        ...{ id: `dlv_${waiting + i}`, lease: "token", envelope: "{}", attempt_count: 1 },
+      }));
+      return { deliveries, drained: given < params.limit };
     },
-  });
-  broker.createService({
-    name: "deliveries",
-    actions: {
-      exchange: ({ params }: { params: (typeof claims)[number] }) => {
-        claims.push(params);
-        const given = Math.min(waiting, params.limit);
-        waiting -= given;
-        const deliveries = Array.from({ length: given }, (_, i) => ({
-          ...{ id: `dlv_${waiting + i}`, lease: "token", envelope: "{}", attempt_count: 1 },
-        }));
-        return { deliveries, drained: given < params.limit };
-      },
-    },
-  });
-  await broker.start();
+  },
 });
+await broker.start();
+
 afterAll(async () => {
   await broker.stop();
   await sender.close();

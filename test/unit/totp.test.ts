@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { TOTP } from "otpauth";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import {
@@ -50,28 +50,26 @@ test("a code may be written with spaces, hyphens and capitals", () => {
   expect(hashRecoveryCode("ABCD efgh-IJKL mnop")).toBe(hashRecoveryCode("abcd-efgh-ijkl-mnop"));
 });
 
+const person = { tenant_id: "tn_1", user_id: "usr_1" };
+
+const password = "correct horse battery staple";
+
+let now = Date.UTC(2026, 0, 31);
+const files = await temporaryStore();
+const runtime = { secrets, store: { ...files.store, now: () => now } } as never;
+const rows = files.store.collection(UserModel);
+await new Users(runtime, rows).insert({
+  ...{ _id: "usr_1", tenant_id: "tn_1", email: "a@b.example", password },
+});
+const factors = new SecondFactors(runtime, rows);
+const { secret } = (await factors.begin({ ...person, password })) as { secret: string };
+afterAll(() => files.remove());
+
 describe("of a person", () => {
   const STEP_MS = 30_000;
-  const person = { tenant_id: "tn_1", user_id: "usr_1" };
-  const password = "correct horse battery staple";
-  let now = Date.UTC(2026, 0, 31);
-  let files: Awaited<ReturnType<typeof temporaryStore>>;
-  let factors: SecondFactors;
-  let secret: string;
+
   const codeAt = (timestamp: number) => new TOTP({ secret }).generate({ timestamp });
   const check = (code: string) => factors.check({ ...person, code });
-
-  beforeAll(async () => {
-    files = await temporaryStore();
-    const runtime = { secrets, store: { ...files.store, now: () => now } } as never;
-    const rows = files.store.collection(UserModel);
-    await new Users(runtime, rows).insert({
-      ...{ _id: "usr_1", tenant_id: "tn_1", email: "a@b.example", password },
-    });
-    factors = new SecondFactors(runtime, rows);
-    ({ secret } = (await factors.begin({ ...person, password })) as { secret: string });
-  });
-  afterAll(() => files.remove());
 
   test("the code that sets it up signs nobody in, nor does one before it; the next one does, once", async () => {
     const first = codeAt(now);

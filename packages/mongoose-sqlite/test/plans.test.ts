@@ -1,46 +1,42 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { planFilter, planSort, source } from "../query/plan.ts";
 import type { Sort } from "../query/sort.ts";
 import type { RawObject } from "../query/values.ts";
-import { Catalog, type Table } from "../tables/catalog.ts";
+import { Catalog } from "../tables/catalog.ts";
 import { openForWriting } from "../tables/data-file.ts";
 import { RowWriter } from "../tables/row-writer.ts";
 import { Schema } from "../tables/schema.ts";
 import { Statements } from "../tables/statements.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sensorium-plans-"));
-let statements: Statements;
-let table: Table;
 
-beforeAll(() => {
-  statements = new Statements(openForWriting(join(directory, "plans.db")));
-  const catalog = new Catalog(statements);
-  const schema = new Schema(statements, catalog);
-  const index = (name: string, key: Sort, sparse = false) =>
-    schema.createIndexes("d", [{ name, key, unique: false, sparse }]);
-  index("poll", [
-    ["t", 1],
-    ["state", 1],
-    ["agent", 1],
-    ["priority", -1],
-    ["at", 1],
-  ]);
-  index("event", [
-    ["t", 1],
-    ["event", 1],
-  ]);
-  index("due", [["due", 1]], true);
-  index("tags", [
-    ["t", 1],
-    ["tags", 1],
-  ]);
-  table = schema.table("d");
-  const row = { _id: "1", t: "a", tags: ["x"] };
-  new RowWriter(statements, schema).insert(table, row);
-});
+const statements = new Statements(openForWriting(join(directory, "plans.db")));
+const catalog = new Catalog(statements);
+const schema = new Schema(statements, catalog);
+const index = (name: string, key: Sort, sparse = false) =>
+  schema.createIndexes("d", [{ name, key, unique: false, sparse }]);
+index("poll", [
+  ["t", 1],
+  ["state", 1],
+  ["agent", 1],
+  ["priority", -1],
+  ["at", 1],
+]);
+index("event", [
+  ["t", 1],
+  ["event", 1],
+]);
+index("due", [["due", 1]], true);
+index("tags", [
+  ["t", 1],
+  ["tags", 1],
+]);
+const table = schema.table("d");
+const row = { _id: "1", t: "a", tags: ["x"] };
+new RowWriter(statements, schema).insert(table, row);
 
 afterAll(() => {
   statements.db.close();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { Queries } from "../query/queries.ts";
 import { Catalog } from "../tables/catalog.ts";
 import { openForWriting } from "../tables/data-file.ts";
@@ -11,18 +11,12 @@ import { Statements } from "../tables/statements.ts";
 import { Writes } from "../update/writes.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sensorium-rows-"));
-let statements: Statements;
-let schema: Schema;
-let rows: RowWriter;
-let writes: Writes;
 
-beforeAll(() => {
-  statements = new Statements(openForWriting(join(directory, "rows.db")));
-  const catalog = new Catalog(statements);
-  schema = new Schema(statements, catalog);
-  rows = new RowWriter(statements, schema);
-  writes = new Writes(catalog, schema, new Queries(statements, catalog), rows);
-});
+const statements = new Statements(openForWriting(join(directory, "rows.db")));
+const catalog = new Catalog(statements);
+const schema = new Schema(statements, catalog);
+const rows = new RowWriter(statements, schema);
+const writes = new Writes(catalog, schema, new Queries(statements, catalog), rows);
 
 afterAll(() => {
   statements.db.close();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { encode } from "../query/codec.ts";
 import { compileFilter } from "../query/filter.ts";
@@ -18,17 +18,12 @@ import { compileUpdate } from "../update/update.ts";
 import { Writes } from "../update/writes.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sensorium-sql-update-"));
-let statements: Statements;
-let schema: Schema;
-let catalog: Catalog;
-let writes: Writes;
 
-beforeAll(() => {
-  statements = new Statements(openForWriting(join(directory, "updates.db")));
-  catalog = new Catalog(statements);
-  schema = new Schema(statements, catalog);
-  writes = new Writes(catalog, schema, new Queries(statements, catalog), new RowWriter(statements, schema));
-});
+const statements = new Statements(openForWriting(join(directory, "updates.db")));
+const catalog = new Catalog(statements);
+const schema = new Schema(statements, catalog);
+const rows = new RowWriter(statements, schema);
+const writes = new Writes(catalog, schema, new Queries(statements, catalog), rows);
 
 afterAll(() => {
   statements.db.close();

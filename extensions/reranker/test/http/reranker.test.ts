@@ -1,8 +1,8 @@
 /** @alone: calls of one process. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { firstAgent, type TestAgent } from "../../../../test/support/agents.ts";
 import { remember } from "../../../../test/support/memories.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { startServer } from "../../../../test/support/server.ts";
 import { serving } from "../../../../test/support/serving.ts";
 import { ok } from "../../../../test/support/tenancy.ts";
 import { useServer } from "../../../../test/support/use.ts";
@@ -138,15 +138,12 @@ test.each([
   await search();
 });
 
+const other = await startServer({ env: { ...ENV, RERANKER_TIMEOUT_MS: "1000" } });
+const by = await firstAgent(other);
+await rememberBoth(by);
+requests.length = 0;
+
 describe("a service in another form, on a server that waits for a second", () => {
-  let by: TestAgent;
-  let other: TestServer;
-  beforeAll(async () => {
-    other = await startServer({ env: { ...ENV, RERANKER_TIMEOUT_MS: "1000" } });
-    by = await firstAgent(other);
-    await rememberBoth(by);
-    requests.length = 0;
-  });
   beforeEach(() => {
     answer = asTei;
   });
