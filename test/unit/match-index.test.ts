@@ -100,26 +100,13 @@ describe("a filter that requires a value is looked up by it", () => {
       ...[0, -0, 1, -1, 1.5, 1e21, 123456789012345, "", "1", "a", "true", "s1", true, false, null, [], {}],
       undefined,
     );
-    const literal = fc.constantFrom(
-      "0",
-      "-0",
-      "1",
-      "-1",
-      "123456789012345",
-      "''",
-      '"1"',
-      "'a'",
-      "'s1'",
-      "true",
-    );
+    const literal = fc.constantFrom(...words`0 -0 1 -1 123456789012345 '' "1" 'a' 's1' true`);
     const join = fc.constantFrom(" && ", " || ");
     await fc.assert(
       fc.asyncProperty(value, value, literal, literal, join, async (v, w, a, b, by) => {
         const filter = `data.v == ${a}${by}data.w == ${b}`;
-        const event = {
-          type: "com.x",
-          data: { ...(v !== undefined && { v }), ...(w !== undefined && { w }) },
-        };
+        const data = { ...(v !== undefined && { v }), ...(w !== undefined && { w }) };
+        const event = { type: "com.x", data };
         const { matched } = await new MatchIndex([interest("com.*", filter)]).match(event);
         expect(matched.length === 1).toBe(compileFilter(filter).matches(new EventScope(event)) === "match");
       }),
