@@ -99,9 +99,7 @@ test("the integrations have their types", async () => {
   await compile(ROOT, "--noEmit", "-p", "packages/integrations/tsconfig.check.json");
 });
 
-test("each integration with a package.json is here", () => {
-  expect(FOLDERS.length).toBeGreaterThanOrEqual(4);
-});
+test("each integration with a package.json is here", () => expect(FOLDERS.length).toBeGreaterThanOrEqual(4));
 
 describe.each(FOLDERS)("%s", (from) => {
   const manifest = manifestOf(from);

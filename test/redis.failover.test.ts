@@ -95,9 +95,8 @@ const USED_UP = [
     await redis?.stop();
   });
 
-  test("the master that they name is used", async () => {
-    expect(await takeAll(nodes, "tn_1", 3)).toEqual(USED_UP);
-  });
+  test("the master that they name is used", async () =>
+    expect(await takeAll(nodes, "tn_1", 3)).toEqual(USED_UP));
 
   test("after the master was killed its replica counts, and what it had counted is known", async () => {
     nodes.said.length = 0;

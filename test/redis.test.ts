@@ -44,9 +44,8 @@ const PATIENT = { windowMs: 60_000, patienceMs: 20_000, steadyMs: 0 };
     const narrow = { key: "narrow", max: 1 };
     const wide = { key: "wide", max: 3 };
     expect(await one.take([wide, narrow])).toMatchObject({ allowed: true, tightest: 1, remaining: 0 });
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 5; i++)
       expect(await other.take([wide, narrow])).toMatchObject({ allowed: false, tightest: 1 });
-    }
     expect(await one.take([wide])).toMatchObject({ allowed: true, remaining: 1 });
   });
 

@@ -39,9 +39,8 @@ const mongo = await startMongo();
     const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
     node = await startServices(await ownFolder(), SERVICES, { env: { MONGO_URL, SECRET_KEY } });
     node.runtime.store.connection.getClient().on("commandStarted", (event: CommandStartedEvent) => {
-      if (JSON.stringify(event.command).includes(tenant_id)) {
+      if (JSON.stringify(event.command).includes(tenant_id))
         commands.push(`${event.commandName} ${event.command[event.commandName]}`);
-      }
     });
     const tenants = node.runtime.store.collection(TenantModel);
     const [slug, status, at] = ["counted", "active", new Date()] as const;

@@ -60,9 +60,8 @@ const ROOT = join(import.meta.dirname, "..");
 const say = (line: string) => console.log(line);
 
 process.once("exit", stopSuites);
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => process.exit(128 + (signal === "SIGINT" ? 2 : 15)));
-}
 
 /** The processor time of each file, as `npm test -- --record` measured it: what to look at to make tests faster. */
 const TIMES = join(import.meta.dirname, "processor-seconds.json");

@@ -48,12 +48,10 @@ test("ranking is told the same of rows as the local index tells it", () => {
   const local = new SearchEngine(":memory:");
   local.useModel("m");
   local.put(TENANT, turns);
-  const rows = local
-    .unembedded(9, 0)
-    .map((each) => ({
-      ...each,
-      vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
-    }));
+  const rows = local.unembedded(9, 0).map((each) => ({
+    ...each,
+    vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
+  }));
   local.setVectors("m", rows);
   const asked = query("digging a burrow deep, aardva NPT", { vector: vector(1, 1) });
   while (!local.load(TENANT, asked.kind));
@@ -73,9 +71,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
   const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id);
   const [mine, theirs] = [candidates.sort(byId), found.candidates.sort(byId)];
   expect(mine.map(({ asked }) => asked !== 0)).toEqual([false, true, false]);
-  for (const [i, each] of mine.entries()) {
-    expect(rounded(each)).toEqual(rounded(theirs[i] as object));
-  }
+  for (const [i, each] of mine.entries()) expect(rounded(each)).toEqual(rounded(theirs[i] as object));
 });
 
 function docOf(each: SearchEntry, of: Float32Array): EntryDoc {
@@ -110,9 +106,8 @@ if (!("url" in mongo)) {
     });
     afterAll(() => opened.stop().then(mongo.stop));
 
-    test("does not start, and says what it needs", async () => {
-      await expect(opened.index.ready()).rejects.toThrow("SEARCH=atlas needs a MongoDB with Atlas Search");
-    });
+    test("does not start, and says what it needs", () =>
+      expect(opened.index.ready()).rejects.toThrow("SEARCH=atlas needs a MongoDB with Atlas Search"));
 
     test("an older version never replaces a newer one, not even of one that is removed", async () => {
       const first = entry({ version: 2, text: "capybara" });
@@ -150,7 +145,7 @@ if (!("url" in mongo)) {
       expect(await index.gap("tn_gap", "memory")).toBe(0);
     });
 
-    if (knowsVectors) {
+    if (knowsVectors)
       test("a vector stays when the text does, and goes with it", async () => {
         const { index } = opened;
         const own = entry({ text: "fossa" });
@@ -168,7 +163,6 @@ if (!("url" in mongo)) {
         // One made of the text before is not taken.
         expect(await index.setVectors("one", made)).toBe(0);
       });
-    }
 
     test("keeps cursors", async () => {
       await opened.index.setCursor("memories", "here");

@@ -84,9 +84,9 @@ describe("the data directory", () => {
     const things: AnyCollection = database(store).collection("things");
     const writes = Array.from({ length: 100 }, (_, _id) => things.insertOne({ _id }));
     await Promise.all([store.close(), ...writes]);
-    await withStore(async (again) => {
-      expect(await database(again).collection("things").countDocuments({})).toBe(100);
-    });
+    await withStore(async (again) =>
+      expect(await database(again).collection("things").countDocuments({})).toBe(100),
+    );
   });
 
   test("is refused to a second process by the first one's pid, and free when that is killed", async () => {
@@ -101,9 +101,7 @@ describe("the data directory", () => {
   });
 
   test("is refused to a second store in the same process", async () =>
-    withStore(async () => {
-      expect(await refusal()).toContain(`pid ${process.pid}`);
-    }));
+    withStore(async () => expect(await refusal()).toContain(`pid ${process.pid}`)));
 
   test("may have rows that keep a text in the document, which others store out of line", async () => {
     const model = (outOfLine?: "text") => ({

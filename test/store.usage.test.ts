@@ -73,11 +73,10 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
   });
 
   test("measures many rows by a sample", async () => {
-    for (let at = 0; at < 21; at++) {
+    for (let at = 0; at < 21; at++)
       await notes.insertMany(
         Array.from({ length: 1000 }, (_, n) => note("tn_b", at * 1000 + n, n % 2 ? 100 : 300)),
       );
-    }
     await usage.measure("tn_b");
     const bytes = await used("tn_b");
     expect(bytes).toBeGreaterThan(21_000 * 200);

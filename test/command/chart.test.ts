@@ -15,9 +15,9 @@ const OPERATOR = ["ServiceMonitor", "PrometheusRule"];
 const scratch = await ownFolder();
 
 describe.each(Object.keys(VALUES))("the chart with %s values", (name) => {
-  check("renders what its golden file says (else: npm run chart)", async () => {
-    expect(await render(name)).toBe(await readFile(join(GOLDEN, `${name}.yaml`), "utf8"));
-  });
+  check("renders what its golden file says (else: npm run chart)", async () =>
+    expect(await render(name)).toBe(await readFile(join(GOLDEN, `${name}.yaml`), "utf8")),
+  );
 
   check.each(KUBERNETES)("is valid for Kubernetes %s, without unknown fields", async (version) => {
     const file = join(GOLDEN, `${name}.yaml`);
@@ -49,9 +49,9 @@ check("kubeconform refuses what Kubernetes would", async () => {
   expect([code, output]).toEqual([1, expect.stringContaining("maxSuerge")]);
 });
 
-check("passes helm lint", async () => {
-  expect(await helm("lint", "--strict", CHART)).toMatchObject({ code: 0 });
-});
+check("passes helm lint", async () =>
+  expect(await helm("lint", "--strict", CHART)).toMatchObject({ code: 0 }),
+);
 
 test("its page shows values, and explains each", async () => {
   expect(await shownValues()).not.toHaveLength(0);

@@ -129,9 +129,9 @@ test.each([
   ["a scope that is none", { memory_scope: "all" }, "validation_failed", "memory_scope"],
   ["a cap out of range", { caps: { memories: 51 } }, "validation_failed", "caps.memories"],
   ["a time that is none", { since: "yesterday" }, "validation_failed", "since"],
-])("refuses %s", async (_, body, code, field) => {
-  expect(await cast.alice.post("/bundles", body)).toMatchObject(refusal(400, code, { field }));
-});
+])("refuses %s", async (_, body, code, field) =>
+  expect(await cast.alice.post("/bundles", body)).toMatchObject(refusal(400, code, { field })),
+);
 
 test("only the agent reads it", async () => {
   const { id } = await assemble(cast.alice);

@@ -23,9 +23,9 @@ describe("the challenge of a refusal", () => {
     ["no token", {} as Record<string, string>],
     ["another scheme", { authorization: "Basic YTpi" }],
     ["a session that has ended", { cookie: "sensorium_session=a.b.c" }],
-  ])("names no error with %s", async (_, headers) => {
-    expect(await challengeTo("/auth/me", headers)).toEqual([401, REALM()]);
-  });
+  ])("names no error with %s", async (_, headers) =>
+    expect(await challengeTo("/auth/me", headers)).toEqual([401, REALM()]),
+  );
 
   test.each(["Bearer a.b.c", "bearer a.b.c", "Bearer nonsense"])("of %s is invalid_token", async (header) => {
     const [status, challenge] = await challengeTo("/auth/me", { authorization: header });

@@ -139,11 +139,10 @@ describe.each(COMMAND_LINES)("%s", (name, { words, refused, unreached }) => {
     });
 
   if (isError(unreached) && isFirst(name))
-    test("reports that no server answers", async () => {
+    test("reports that no server answers", async () =>
       expect(await unanswered.get(name)).toEqual({
         ...{ exit: 1, code: unreached ?? "unreachable", message: expect.stringContaining(NOWHERE) },
-      });
-    });
+      }));
 });
 
 test("listen reports transient errors and continues", async () => {

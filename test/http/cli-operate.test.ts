@@ -169,9 +169,8 @@ test("past events are counted, replayed to an agent and listed", async () => {
   expect(await cli.run(["agent", "replay", id, "--since", "soon"])).toMatchObject({ code: 2 });
 });
 
-test("the doctor knows a person who signed in", async () => {
-  expect(await run("doctor")).toMatch(/^✓ sign-in +\S+@\S+ \(admin\) in /m);
-});
+test("the doctor knows a person who signed in", async () =>
+  expect(await run("doctor")).toMatch(/^✓ sign-in +\S+@\S+ \(admin\) in /m));
 
 test("the service's own events are listed on demand", async () => {
   await run("publish", "com.example.noise", "{}");

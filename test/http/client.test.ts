@@ -257,11 +257,11 @@ describe("errors", () => {
     },
   );
 
-  test.each([undefined, "", "localhost:3000", "ftp://sensorium.example.com"])("%s is no address", (url) => {
+  test.each([undefined, "", "localhost:3000", "ftp://sensorium.example.com"])("%s is no address", (url) =>
     expect(() => createClient({ url: url as string })).toThrow(
       `"${url}" is not a URL: expected one like https://sensorium.example.com.`,
-    );
-  });
+    ),
+  );
 
   test("distinguishes a broken stream from one that ends", async () => {
     const body = new ReadableStream({
@@ -436,7 +436,6 @@ describe("who calls", () => {
     expect(requests.map(({ credentials }) => credentials)).toEqual(["same-origin", "same-origin"]);
   });
 
-  test("two ways to prove it are one too many", () => {
-    expect(() => createClient({ url: server.url, apiKey, token: "t" })).toThrow(TypeError);
-  });
+  test("two ways to prove it are one too many", () =>
+    expect(() => createClient({ url: server.url, apiKey, token: "t" })).toThrow(TypeError));
 });

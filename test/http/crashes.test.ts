@@ -138,9 +138,8 @@ test("whenever it is killed, no output is without its text", async () => {
   const ids = new Set(outputs.map(({ id }: { id: string }) => id));
   expect([...answered].filter((id) => !ids.has(id))).toEqual([]);
   // Others are of the test before.
-  for (const { id, title } of outputs.filter(({ title }: { title: string }) => /^\d+$/.test(title))) {
+  for (const { id, title } of outputs.filter(({ title }: { title: string }) => /^\d+$/.test(title)))
     expect(ok(await agent.get(`/outputs/${id}`)).body === bodyOf(Number(title))).toBe(true);
-  }
 });
 
 test("answered changes of a run survive a crash, and are published once", async () => {
@@ -217,12 +216,11 @@ test("a crash between an effect and its answer neither loses nor repeats the eff
     const answered = new Map<string, Answer>();
     const enough = AGENTS * ((round + 1) / (ROUNDS + 1));
     await new Promise<void>((resolve) => {
-      for (const name of names) {
+      for (const name of names)
         make(name).then(
           (answer) => answered.set(name, answer).size >= enough && resolve(),
           () => {},
         );
-      }
     });
     await crash();
     const again = await Promise.all(names.map(async (name) => [name, await make(name)] as const));

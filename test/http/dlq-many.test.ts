@@ -42,9 +42,9 @@ describe("filters of the list", () => {
     ["a text of the source", () => "text=URN:till", 1],
     ["all of them", () => `agent_id=${one.id}&reason=${SHUT}&type=com.example.one.*&text=placed`, 3],
     ["what nothing has", () => "text=nowhere", 0],
-  ])("by %s", async (_, query, count) => {
-    expect(await list(query())).toMatchObject({ count, next_cursor: null });
-  });
+  ])("by %s", async (_, query, count) =>
+    expect(await list(query())).toMatchObject({ count, next_cursor: null }),
+  );
 
   test("go on page by page", async () => {
     const path = "/delivery/dlq?limit=2&type=com.example.*&text=shut";

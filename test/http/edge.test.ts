@@ -178,9 +178,7 @@ describe("the page of the API", () => {
 
   test.each(["/docs/index.html", "/docs/../package.json", "/docs/package.json"])(
     "does not serve %s",
-    async (path) => {
-      expect((await send({ method: "GET", path, token: null })).status).toBe(404);
-    },
+    async (path) => expect((await send({ method: "GET", path, token: null })).status).toBe(404),
   );
 });
 

@@ -162,12 +162,11 @@ describe("going on", () => {
     );
   });
 
-  test("is not found if nothing matches", async () => {
-    await refused(resume("quasar photometry"), "not_found", {
+  test("is not found if nothing matches", () =>
+    refused(resume("quasar photometry"), "not_found", {
       resource_type: "handoff",
       resource_id: "quasar photometry",
-    });
-  });
+    }));
 });
 
 test("the list is by the latest saving, in pages, and by words that fit", async () => {

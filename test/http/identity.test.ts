@@ -79,9 +79,9 @@ describe("exchanging a key", () => {
     ["a number", 7, 400, "validation_failed"],
     ["none", undefined, 400, "validation_failed"],
     ["an unknown one", UNKNOWN_KEY, 401, "authentication_failed"],
-  ])("is refused with %s", async (_, key, status, code) => {
-    expect(await exchange(key)).toMatchObject(refusal(status, code));
-  });
+  ])("is refused with %s", async (_, key, status, code) =>
+    expect(await exchange(key)).toMatchObject(refusal(status, code)),
+  );
 
   test("is refused with a revoked key, and its tokens are too", async () => {
     const { agent_id, id, key } = await newKey();

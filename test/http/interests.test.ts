@@ -176,9 +176,8 @@ describe("refusals change nothing", () => {
       await stranger.get(path()),
       await stranger.post(path(), { event_type: "a" }),
       await stranger.post(`/agents/${agent.id}/interests:test`, { event_type: "a" }),
-    ]) {
+    ])
       expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"]);
-    }
     expect((await stranger.get("/agents/ag_absent/interests")).status).toBe(404);
   });
 

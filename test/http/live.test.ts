@@ -90,14 +90,13 @@ test("the statistics say that events or deliveries changed, and list none of the
   });
 });
 
-test("the limits are those of the installation, and null where there is none", async () => {
+test("the limits are those of the installation, and null where there is none", async () =>
   expect(ok(await world.member.get("/limits"))).toMatchObject({
     requests_per_minute: { caller: null, tenant: null, webhooks: 6000 },
     largest_bytes: { event: 1_048_576, output: null },
     emails_per_hour: null,
     delivery: { retry_budget: 5, retry_delays_seconds: [10, 60, 300, 1800] },
-  });
-});
+  }));
 
 test("each tenant has its own numbers, however soon after another's it asks", async () => {
   const event = { specversion: "1.0", id: "seen", type: "com.example.seen", source: "/live" };

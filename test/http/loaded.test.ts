@@ -27,6 +27,5 @@ test("a start without a collector or an identity provider loads no library for t
     Object.keys(loaded.packages).filter((name) => /opentelemetry|openid|jose|oauth4webapi/.test(name)),
   ).toEqual([]));
 
-test("a start on an empty store starts no threads but the store's", () => {
-  expect(loaded.threads).toEqual(["reader.ts", "writer.ts"]);
-});
+test("a start on an empty store starts no threads but the store's", () =>
+  expect(loaded.threads).toEqual(["reader.ts", "writer.ts"]));

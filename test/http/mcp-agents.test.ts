@@ -39,12 +39,11 @@ test("a null for a field that is not used is as if it were left out", async () =
   await mcp.call("runs_create", { goal: "Ship", template_id: null, steps: [{ step_key: "a", title: null }] });
 });
 
-test("a null for a field that is not used is missing where the field is needed", async () => {
+test("a null for a field that is not used is missing where the field is needed", async () =>
   expect(await mcp.refused("memories_create", { ...MEMORY, content: null })).toMatchObject({
     code: "validation_failed",
     details: { field: "content" },
-  });
-});
+  }));
 
 test("a null for a field that is not used keeps what a new version of an output does not change", async () => {
   const { id } = await mcp.call("outputs_save", { body: "# One", project_id: PROJECT });
@@ -116,9 +115,8 @@ test("prompts tell what others found, once", async () => {
 });
 
 test("prompts name the candidates where several handoffs fit", async () => {
-  for (const name of ["tax-north", "tax-south"]) {
+  for (const name of ["tax-north", "tax-south"])
     await mcp.call("handoffs_save", { name, summary: "The tax return of the region." });
-  }
   expect(await textOf("resume", { handoff: "tax return of the region" })).toMatch(
     /Ask which one.*\n```text\n- tax-(north|south): The tax return/s,
   );

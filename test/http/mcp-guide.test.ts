@@ -48,9 +48,8 @@ function filled({ command, args, env, url, headers }: Entry): Transport {
   return new StdioClientTransport({ command: process.execPath, args: [join(ROOT, file), word], env: own });
 }
 
-test("the bridge and HTTP are shown", () => {
-  expect(entries.map(({ url }) => url === undefined)).toEqual([true, true, false, true]);
-});
+test("the bridge and HTTP are shown", () =>
+  expect(entries.map(({ url }) => url === undefined)).toEqual([true, true, false, true]));
 
 test.each(entries.map((entry, at) => [at + 1, entry] as const))(
   "configuration %i connects",

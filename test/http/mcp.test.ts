@@ -239,12 +239,11 @@ describe("tools", () => {
       ["memories_forget", { memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "memory", "id"],
       ["memories_search", { query: "a", filters: {} }, "filters", expect.any(String)],
       ["runs_create", { goal: "g", steps: [{ step_kye: "a" }] }, "steps.0.step_kye", "step_key"],
-    ] as const) {
+    ] as const)
       expect(await mcp.refused(tool, given)).toMatchObject({
         code: "validation_failed",
         details: { field, expected },
       });
-    }
     expect(await mcp.refused("handoffs_save", { name: "misplaced", next_steps_of: "It" })).toMatchObject({
       code: "validation_failed",
       details: { field: "next_steps_of" },
@@ -351,9 +350,8 @@ test("resources and all else of another tenant are not found", async () => {
     code: "not_found",
     details: { resource_type: "memory", resource_id: id },
   });
-  for (const uri of [`sensorium://memories/${id}`, "sensorium://memories/nothing", "file:///etc/passwd"]) {
+  for (const uri of [`sensorium://memories/${id}`, "sensorium://memories/nothing", "file:///etc/passwd"])
     await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
-  }
 });
 
 test("the endpoint asks for a token, one message and POST", async () => {

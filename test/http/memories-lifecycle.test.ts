@@ -176,9 +176,8 @@ test("forgetting takes nothing else than a restore", async () => {
     await alice.post(`/memories/${id}/supersede`, { superseded_by_id: other.id }),
     await alice.post(`/memories/${other.id}/supersede`, { superseded_by_id: id }),
     await alice.post("/memories", memory({ supersedes_id: id })),
-  ]) {
+  ])
     await refused(answer, "conflict", { status: "forgotten" });
-  }
   expect(await stateOf(alice, id)).toEqual(before);
   expect((await stateOf(alice, other.id)).status).toBe("active");
 });

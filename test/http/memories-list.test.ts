@@ -68,9 +68,8 @@ test.each(SORTS.flatMap((sort) => [`${sort} asc`, `${sort} desc`]))(
       .map(({ id }) => id);
     const query = `sort=${sort}&order=${order}&limit=5`;
     const byOffset: string[] = [];
-    for (let offset = 0; offset < expected.length; offset += 5) {
+    for (let offset = 0; offset < expected.length; offset += 5)
       byOffset.push(...idsOf((await list(`${query}&offset=${offset}`)).memories));
-    }
     expect(byOffset).toEqual(expected);
     const byCursor = await pagesOf(agent, `/memories?${query}`, "memories", expected.length);
     expect(idsOf(byCursor)).toEqual(expected);
@@ -136,9 +135,8 @@ test("a filter that was left empty is none, but an empty page is refused", async
     expect([path, (await cast.admin.get(path)).status]).toEqual([path, 200]);
 });
 
-test("a parameter that resembles none is ignored", async () => {
-  expect((await cast.admin.get("/memories?utm_source=x&_=1")).status).toBe(200);
-});
+test("a parameter that resembles none is ignored", async () =>
+  expect((await cast.admin.get("/memories?utm_source=x&_=1")).status).toBe(200));
 
 describe("titles of any script and length", () => {
   /** In the order of their code points, whatever their case and width. */
@@ -183,9 +181,9 @@ test.each([
   ["sort=size", "validation_failed", "sort"],
   ["order=up", "validation_failed", "order"],
   ["cursor=x", "validation_failed", "cursor"],
-])("?%s is refused", async (query, code, field) => {
-  expect(await agent.get(`/memories?${query}`)).toMatchObject(refusal(400, code, { field }));
-});
+])("?%s is refused", async (query, code, field) =>
+  expect(await agent.get(`/memories?${query}`)).toMatchObject(refusal(400, code, { field })),
+);
 
 test("a cursor of another order is refused", async () => {
   const { next_cursor } = await list("limit=1&sort=title");
@@ -237,9 +235,7 @@ test("many at once 500 keep their order, also under an Idempotency-Key, and are 
 
 test.each([[[]], [Array.from({ length: 501 }, () => memory())], ["text"]])(
   "many at once bounds (%#)",
-  async (memories) => {
-    await refused(agent.post("/memories/batch", { memories }), "validation_failed", "memories");
-  },
+  (memories) => refused(agent.post("/memories/batch", { memories }), "validation_failed", "memories"),
 );
 
 test("publishes changes of a memory once, to agents that may read it", async () => {
@@ -247,9 +243,8 @@ test("publishes changes of a memory once, to agents that may read it", async () 
   const scopes = ["memory:read", "memory:write", "receive"];
   const listener = await agentIn(server, admin, { team_id: teamA }, scopes);
   const stranger = await agentIn(server, admin, { team_id: cast.teamB }, scopes);
-  for (const each of [listener, stranger]) {
+  for (const each of [listener, stranger])
     ok(await each.post(`/agents/${each.id}/interests`, { event_type: "service.memory.*" }));
-  }
   const { id } = await remember(alice, { scope: "team" });
   ok(await alice.patch(`/memories/${id}`, { title: "Other" }));
   ok(await alice.post(`/memories/${id}/forget`));

@@ -235,9 +235,8 @@ test("refusals change nothing of what is not visible, or is the same", async () 
       await alice.post("/memories", memory({ supersedes_id: ABSENT })),
       refusal(404, "not_found", { resource_type: "memory", resource_id: ABSENT }),
     ],
-  ] as const) {
+  ] as const)
     expect(answer).toMatchObject(expected);
-  }
   expect((await read(alice, own.id)).status).toBe("active");
   expect((await read(bob, hidden.id)).status).toBe("active");
 });
@@ -260,9 +259,8 @@ test("refusals change nothing of what was replaced before", async () => {
     await supersede(alice, a.id, b.id),
     await supersede(alice, c.id, a.id),
     await alice.post("/memories", memory({ supersedes_id: a.id })),
-  ]) {
+  ])
     await refused(answer, "conflict", { status: "superseded" });
-  }
   expect(await read(alice, a.id)).toMatchObject({ superseded_by: b.id });
   expect(await listed(alice)).toEqual(before);
 });

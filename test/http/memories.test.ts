@@ -55,7 +55,7 @@ describe("a new memory", () => {
     expect(ok(await alice.get(`/memories/${created.body.id}`))).toMatchObject(created.body);
   });
 
-  test("has defaults for what it was not given", async () => {
+  test("has defaults for what it was not given", async () =>
     expect(await remember(cast.alice)).toMatchObject({
       confidence: 0.5,
       importance: 0.5,
@@ -64,8 +64,7 @@ describe("a new memory", () => {
       project_id: null,
       source_type: null,
       expires_at: null,
-    });
-  });
+    }));
 
   test("is of no project where its key is empty, as lists are asked for those", async () => {
     const { alice } = cast;
@@ -96,9 +95,8 @@ describe("a new memory", () => {
       [owner, { scope: "agent" }, "scope"],
       [owner, { scope: "team" }, "team_id"],
       [owner, { scope: "team", team_id: teamB }, "team_id"],
-    ] as const) {
+    ] as const)
       await refused(who.post("/memories", memory(more)), "validation_error", { field });
-    }
   });
 });
 

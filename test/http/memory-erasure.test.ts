@@ -206,9 +206,8 @@ test("no path, stored answer or rebuilt index contains erased memories", async (
   expect(found.results).toHaveLength(1);
   ok(await erase({ ids: [id] }));
   expect(ok(await cast.bob.post("/memories/search", { query: secret })).results).toEqual([]);
-  for (const caller of [agent, cast.bob]) {
+  for (const caller of [agent, cast.bob])
     expect(ok(await caller.get(`/memories?search=${secret}`)).memories).toEqual([]);
-  }
   // A retry neither creates nor returns it again.
   await refused(agent.post("/memories", given, headers), "conflict", { existing_resource_id: id });
   const repeated = await cast.bob.post("/memories/search", { query: secret }, { "idempotency-key": "found" });

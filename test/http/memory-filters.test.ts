@@ -65,9 +65,9 @@ test.each<[string, Filters, string[]]>([
   ["freshness", { freshness_from: hour(1), freshness_until: hour(2) }, ["paid"]],
   ["freshness from", { freshness_from: hour(2) }, ["open"]],
   ["all at once", { metadata: { customer: "acme" }, subject: "ada", type: undefined as never }, ["paid"]],
-])("by %s", async (_name, { type: _, ...filters }, expected) => {
-  expect(await found(filters)).toEqual(expected);
-});
+])("by %s", async (_name, { type: _, ...filters }, expected) =>
+  expect(await found(filters)).toEqual(expected),
+);
 
 test("by when memories were created and updated, also together with metadata", async () => {
   const { created_at } = ok(await agent.get(`/memories/${ids.nested}`));
@@ -135,7 +135,5 @@ test.each<[string, object, RegExp]>([
 
 test.each(["metadata=customer", "metadata=[]", "created_from=yesterday", "agent_id=someone"])(
   "refuses %s",
-  async (query) => {
-    expect((await agent.get(`/memories?${query}`)).status).toBe(400);
-  },
+  async (query) => expect((await agent.get(`/memories?${query}`)).status).toBe(400),
 );

@@ -138,9 +138,8 @@ const all = { ...PATHS, ...HISTORY };
 
 test("a memory in force is found on every path, so that one that leaks would be seen", async () => {
   const it = await subject("institutional");
-  for (const who of [reader, cast.alice, cast.orgAdmin]) {
+  for (const who of [reader, cast.alice, cast.orgAdmin])
     expect(await findersOf(all, who, it)).toEqual(EVERYWHERE);
-  }
   expect(await agentFindersOf(it)).toEqual(Object.keys(OF_AGENTS));
 });
 
@@ -168,26 +167,23 @@ describe.each(WITHDRAWN)("one that is %s", (state, scope, withdraw, ownersFinder
   });
 
   test("is found on no path by others", async () => {
-    for (const who of [reader, cast.bob, cast.carol, cast.admin, cast.member]) {
+    for (const who of [reader, cast.bob, cast.carol, cast.admin, cast.member])
       expect(await findersOf({ ...all, ...ASKED }, who, it)).toEqual([]);
-    }
     // Org admins settle all proposals, by ids alone; and what was withdrawn they may take back, where they may read it.
     const settles = state === "unreadable" ? ["merge proposals"] : BY_ID;
     expect(await findersOf({ ...all, ...ASKED }, cast.orgAdmin, it)).toEqual(settles);
     expect(await agentFindersOf(it)).toEqual([]);
   });
 
-  test("is found by its owner only where it may be", async () => {
-    expect(await findersOf(all, cast.alice, it)).toEqual(ownersFinders);
-  });
+  test("is found by its owner only where it may be", async () =>
+    expect(await findersOf(all, cast.alice, it)).toEqual(ownersFinders));
 
   test("is not revealed by neighbours, citations or `expect`", async () => {
     const { id, word } = it;
     const search = async (asked: { query: string; explain?: true }, expected = "") =>
       whole(async () => ok(await reader.post(`/memories/search${expected}`, asked)));
-    for (const query of [word, word.replace("zeppelin", "dirigible")]) {
+    for (const query of [word, word.replace("zeppelin", "dirigible")])
       expect((await search({ query })).results).toEqual([]);
-    }
     const citing = { name: `of ${word}`, citations: [{ memory_id: id }] };
     expect(ok(await reader.post("/handoffs", citing)).citations).toEqual([{ memory_id: id, title: "" }]);
     const fate = async (expected: string) => {

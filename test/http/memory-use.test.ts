@@ -54,9 +54,8 @@ test("memory.cited reaches those who ask for it and may read the memory, and say
     await agentIn(server, admin, { team_id: teamB }, LISTENS),
   ];
   for (const agent of [reader, stranger]) {
-    for (const event_type of ["memory.cited", "service.memory.*", "*"]) {
+    for (const event_type of ["memory.cited", "service.memory.*", "*"])
       ok(await agent.post(`/agents/${agent.id}/interests`, { event_type }));
-    }
   }
   const ofTeam = await remember(alice, { scope: "team", content: "the secret" });
   ok(await cite(reader, ofTeam, { originating_query_id: "q-7" }));
@@ -160,9 +159,8 @@ test("an agent's activity tells what it cited and how useful its memories were",
   expect(ok(await agent.get(`/agents/${agent.id}/activity?limit=1&offset=1`)).activity).toEqual(
     activity.activity.slice(1),
   );
-  for (const caller of [bob, member]) {
+  for (const caller of [bob, member])
     expect((await caller.get(`/agents/${agent.id}/activity`)).status).toBe(403);
-  }
   expect((await owner.get(`/agents/${alice.id}/activity`)).status).toBe(200);
   expect((await agent.get("/agents/ag_absent/activity")).status).toBe(404);
 });

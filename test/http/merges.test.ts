@@ -165,9 +165,8 @@ test("refusals change nothing decided proposals stay decided", async () => {
   for (const again of [
     await resolve(cast.orgAdmin, id, a),
     await cast.orgAdmin.post(`${PROPOSALS}/${id}/reject`),
-  ]) {
+  ])
     await refused(again, "conflict", { existing_resource_id: id });
-  }
   expect(ok(await cast.orgAdmin.get(`${PROPOSALS}/${id}`))).toEqual(settled);
 });
 

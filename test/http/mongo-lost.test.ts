@@ -47,9 +47,8 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
       expect(answer).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
-    for (const path of ["/delivery/poll", `/agents/${agent.id}`]) {
+    for (const path of ["/delivery/poll", `/agents/${agent.id}`])
       expect((await agent.get(path)).status).toBe(503);
-    }
     const unready = await agent.get(`${server.root}/readyz`);
     expect(unready).toMatchObject({ status: 503, body: { status: "not_ready" } });
     expect((await agent.get(`${server.root}/healthz`)).status).toBe(200);

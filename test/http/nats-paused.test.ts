@@ -33,9 +33,8 @@ await onNodes("without NATS", 1, {}, ({ nodes, admin }) => {
     ok(await admin.patch(`/agents/${agent.id}`, { visibility_timeout_seconds: 5 }));
     ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.known" }));
     // So that every node that matches has the tenant's table in memory.
-    for (const server of [nodes.gateway, one, other]) {
+    for (const server of [nodes.gateway, one, other])
       ok(await at(server, agent).post("/events", cloudEvent(server.url, { type: "com.known" })));
-    }
     await receive(agent, 3);
 
     await nodes.nats.pause();

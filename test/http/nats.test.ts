@@ -140,9 +140,8 @@ await onNodes("a gateway and a worker over NATS", 1, settings, ({ nodes, admin: 
     expect(await api(there).get("/healthz?now")).toMatchObject({ status: 200, body: { status: "ok" } });
     expect((await api(there).get("/metrics")).body).toMatch(/^sensorium_events_accepted_total [1-9]/m);
     const proxied = await api(there).get("/metrics", { "x-forwarded-for": "203.0.113.9" });
-    for (const { status, body } of [proxied, await api(there).get("/v1/agents")]) {
+    for (const { status, body } of [proxied, await api(there).get("/v1/agents")])
       expect({ status, body }).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
-    }
   });
 });
 

@@ -197,9 +197,9 @@ test.each([
   "http://localhost/client.json",
   "https://a@localhost/x",
   "https://localhost/a/../b",
-])("a metadata document has no address like %s", async (client_id) => {
-  await refused(ask(client_id), "validation_error", "client_id");
-});
+])("a metadata document has no address like %s", (client_id) =>
+  refused(ask(client_id), "validation_error", "client_id"),
+);
 
 test("a metadata document is not read from private addresses, unless the operator allows it", async () => {
   await using strict = await startShared();

@@ -85,12 +85,12 @@ describe("the client credentials grant", () => {
     ["no grant", { client_secret: UNKNOWN }, "invalid_request"],
     ["a grant twice", "grant_type=client_credentials&grant_type=client_credentials", "invalid_request"],
     ["nothing", {}, "invalid_request"],
-  ])("is refused with %s", async (_, fields, error) => {
+  ])("is refused with %s", async (_, fields, error) =>
     expect(await ask(fields as Record<string, string>)).toMatchObject({
       status: 400,
       body: { error, error_description: expect.any(String) },
-    });
-  });
+    }),
+  );
 
   test("gives at most the scopes that are asked for, for the resource that is asked for", async () => {
     const mine = { ...GRANT, client_id: "a", client_secret: key };

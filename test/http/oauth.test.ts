@@ -66,13 +66,12 @@ test("what a client discovers names itself as the caller does on this machine, a
   expect(await at("evil.example")).toBe(server.root);
 });
 
-test("what a client discovers is the metadata of the authorization server", async () => {
+test("what a client discovers is the metadata of the authorization server", async () =>
   expect(await discover(server)).toMatchObject({
     code_challenge_methods_supported: ["S256"],
     client_id_metadata_document_supported: true,
     authorization_response_iss_parameter_supported: true,
-  });
-});
+  }));
 
 test.each([
   ["no redirect URI", { redirect_uris: [] }],
@@ -82,17 +81,16 @@ test.each([
   ["an address of a file server", { redirect_uris: ["smb://host.example/share"] }],
   ["a command of the system", { redirect_uris: ["search-ms:query=x"] }],
   ["a user name", { redirect_uris: ["https://a@client.example/"] }],
-])("a registration is refused with %s", async (_, metadata) => {
+])("a registration is refused with %s", async (_, metadata) =>
   expect(await api(server).post(`${server.root}/oauth/register`, metadata)).toMatchObject(
     refusedAs("invalid_redirect_uri"),
-  );
-});
+  ),
+);
 
-test("a registration is refused in OAuth's form with metadata of other types", async () => {
+test("a registration is refused in OAuth's form with metadata of other types", async () =>
   expect(await api(server).post(`${server.root}/oauth/register`, { redirect_uris: 7 })).toMatchObject(
     refusedAs("invalid_client_metadata"),
-  );
-});
+  ));
 
 test("a registration makes a public client whatever it asks for", async () => {
   const asked = {
@@ -115,7 +113,7 @@ describe("a request", () => {
   const read = async (parameters: Record<string, string | undefined>, person = world.admin) =>
     person.post("/oauth/request", { query: (await attempt(client, parameters)).query });
 
-  test("shows a person who asks, for what, and where the answer goes", async () => {
+  test("shows a person who asks, for what, and where the answer goes", async () =>
     expect(ok(await read({}))).toEqual({
       client: { id: client.client.client_id, name: "Test client", uri: null, host: null },
       redirect_to: "127.0.0.1:43117",
@@ -124,8 +122,7 @@ describe("a request", () => {
       resource: `${server.root}/mcp`,
       scopes: ["memory:read", "memory:write"],
       refusal: null,
-    });
-  });
+    }));
 
   test.each([
     ["an unknown client", { client_id: "0199c0de" }, "client_id"],
@@ -134,9 +131,9 @@ describe("a request", () => {
     ["a user before the host", { redirect_uri: "http://127.0.0.1:80@evil.example/callback" }, "redirect_uri"],
     ["another name of this machine", { redirect_uri: "http://localhost/callback" }, "redirect_uri"],
     ["no redirect URI", { redirect_uri: undefined }, "redirect_uri"],
-  ])("with %s leads nowhere", async (_, parameters, field) => {
-    expect(await read(parameters)).toMatchObject(refusal(400, "validation_error", { field }));
-  });
+  ])("with %s leads nowhere", async (_, parameters, field) =>
+    expect(await read(parameters)).toMatchObject(refusal(400, "validation_error", { field })),
+  );
 
   test.each([
     ["no PKCE", { code_challenge: undefined }, "invalid_request"],
@@ -194,9 +191,8 @@ describe("a request", () => {
     expect(await world.admin.post("/oauth/request", twice)).toMatchObject(refusal(400, "validation_error"));
   });
 
-  test("is nothing for agents", async () => {
-    expect(await read({}, world.agent)).toMatchObject(refusal(403, "forbidden"));
-  });
+  test("is nothing for agents", async () =>
+    expect(await read({}, world.agent)).toMatchObject(refusal(403, "forbidden")));
 
   test("for admin is granted by admins alone", async () => {
     expect(ok(await read({ scope: "admin send" })).scopes).toEqual(["send", "admin"]);

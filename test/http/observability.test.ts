@@ -252,9 +252,8 @@ describe("a node with a metrics token", () => {
     const http = api(server, await agentToken(server, agent.api_key));
     await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.left" });
     const began = Date.now();
-    for (const id of ["a", "b"]) {
+    for (const id of ["a", "b"])
       await http.post("/events", { specversion: "1.0", id, type: "com.example.left", source: "/observed" });
-    }
     await settle(async () => (await http.get("/delivery/stats")).body.pending === 2);
     const { headers, body } = await api(server, METRICS_TOKEN).get(`${server.root}/metrics`);
     expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -269,9 +268,9 @@ describe("a node with a metrics token", () => {
     ["without it", undefined, 401],
     ["with another", "wrong", 401],
     ["with it", METRICS_TOKEN, 200],
-  ])("%s", async (_what, token, status) => {
-    expect((await api(server, token).get(`${server.root}/metrics`)).status).toBe(status);
-  });
+  ])("%s", async (_what, token, status) =>
+    expect((await api(server, token).get(`${server.root}/metrics`)).status).toBe(status),
+  );
 });
 
 describe("a node whose disk is nearly full", () => {

@@ -264,9 +264,8 @@ describe("with a provider", () => {
       expect(set).not.toContain(searchParams.get(name) as string);
   });
 
-  test("the ways to sign in are public", async () => {
-    expect(ok(await outside.get("/auth/methods"))).toEqual({ password: true, oidc: { name: "Example ID" } });
-  });
+  test("the ways to sign in are public", async () =>
+    expect(ok(await outside.get("/auth/methods"))).toEqual({ password: true, oidc: { name: "Example ID" } }));
 });
 
 describe("an answer that is wrong", () => {
@@ -311,18 +310,15 @@ describe("an answer that is wrong", () => {
     ["an audience of several, for another client", { aud: ["sensorium", "b"], azp: "b" }],
     ["a time long past", { iat: 1_700_000_000, exp: 1_700_000_060 }],
     ["no subject", { sub: undefined }],
-  ])("with %s signs nobody in", async (_, claims) => {
-    expect(await enter(claims)).toMatchObject(invalid);
-  });
+  ])("with %s signs nobody in", async (_, claims) => expect(await enter(claims)).toMatchObject(invalid));
 
   test("signed by another key signs nobody in", async () => {
     provider.forged = true;
     expect(await enter()).toMatchObject(invalid);
   });
 
-  test("that names another issuer in the address signs nobody in", async () => {
-    expect(await enter({}, { iss: "https://another.example" })).toMatchObject(invalid);
-  });
+  test("that names another issuer in the address signs nobody in", async () =>
+    expect(await enter({}, { iss: "https://another.example" })).toMatchObject(invalid));
 
   test.each([
     ["a refused code", { status: 400, body: { error: "invalid_grant" } }, 401],

@@ -47,9 +47,8 @@ test("who may read an agent's own, its team's, the tenant's", async () => {
     const { results } = await find(caller, "walrus census");
     expect(results.map((each: { output: { id: string } }) => each.output.id).sort()).toEqual(ids);
     for (const { id } of [own, shared, all].filter((each) => !expected.includes(each))) {
-      for (const path of ["", "/versions", "/versions/1"]) {
+      for (const path of ["", "/versions", "/versions/1"])
         await refused(caller.get(`/outputs/${id}${path}`), "not_found");
-      }
       await refused(caller.del(`/outputs/${id}`), "not_found");
       const version = { output_id: id, body: "mine now" };
       await refused(caller.post("/outputs", version), "not_found");
@@ -216,8 +215,7 @@ test("lists people tag", async () => {
   const { id } = await save(world.agent, "Tagged", "t", { scope: "institutional" });
   const tagged = await world.member.patch(`/outputs/${id}`, { tags: ["Q3 Review", "q3_review", "Billing"] });
   expect(tagged.body).toEqual({ id, project_id: null, tags: ["q3-review", "billing"] });
-  for (const query of ["tags=q3-review", "tags=nothing,BILLING", "tags=x&tags=billing"]) {
+  for (const query of ["tags=q3-review", "tags=nothing,BILLING", "tags=x&tags=billing"])
     expect(ok(await world.agent.get(`/outputs?${query}`)).outputs).toMatchObject([{ id }]);
-  }
   expect(ok(await world.agent.get("/outputs?tags=nothing")).total).toBe(0);
 });

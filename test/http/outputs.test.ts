@@ -18,9 +18,8 @@ test("a text comes back byte for byte, by id and by slug", async () => {
   const { id, slug, content_hash, byte_size } = saved.body;
   expect(content_hash).toBe(createHash("sha256").update(body).digest("hex"));
   expect(byte_size).toBe(Buffer.byteLength(body));
-  for (const name of [id, id.toUpperCase(), encodeURIComponent(slug)]) {
+  for (const name of [id, id.toUpperCase(), encodeURIComponent(slug)])
     expect(ok(await world.agent.get(`/outputs/${name}`))).toEqual(saved.body);
-  }
   expect(saved.body).toMatchObject({ metadata: { $set: { "a.b": [1] } }, current_version_num: 1, tags: [] });
 });
 

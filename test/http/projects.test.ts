@@ -34,9 +34,7 @@ test("projects are listed by key whatever its case, by status and by the page", 
 test("a key is there once in any case", async () => {
   const first = ok(await admin.post("/projects", { key: "once" }));
   const taken = { field: "key", existing_resource_id: first.id };
-  for (const key of ["once", "ONCE"]) {
-    await refused(admin.post("/projects", { key }), "conflict", taken);
-  }
+  for (const key of ["once", "ONCE"]) await refused(admin.post("/projects", { key }), "conflict", taken);
 });
 
 test.each(["/memories", "/outputs", "/runs"])(
@@ -45,12 +43,11 @@ test.each(["/memories", "/outputs", "/runs"])(
     const { key, id } = ok(await admin.post("/projects", { key: `of${path.replace("/", "-")}` }));
     expect((await admin.get(`${path}?project_id=${key}`)).status).toBe(200);
     expect((await admin.get(`${path}?project_id=`)).status).toBe(200);
-    for (const wrong of [id, "no-such-project"]) {
+    for (const wrong of [id, "no-such-project"])
       await refused(admin.get(`${path}?project_id=${wrong}`), "validation_error", {
         field: "project_id",
         value: wrong,
       });
-    }
   },
 );
 

@@ -121,9 +121,8 @@ const here = "url" in mongo && onPath("redis-server");
       const both = await Promise.all([readyz(one), readyz(other)]);
       return both.every(({ checks }) => checks.redis !== "ok") && both;
     });
-    for (const report of reports) {
+    for (const report of reports)
       expect(report).toMatchObject({ status: "ready", checks: { redis: expect.stringContaining("alone") } });
-    }
     // Each has the room that it has not given away itself: together once the limit.
     const before = await countedAlone();
     const [first, second] = await letThrough(agent, LIMIT * 4);

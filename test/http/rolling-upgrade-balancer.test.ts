@@ -167,7 +167,7 @@ const here = "url" in mongo && (await versionsBefore()).length > 0;
         over = true;
         await Promise.all(lanes);
       }
-      for (const receiver of receivers) {
+      for (const receiver of receivers)
         await settle(
           async () => {
             await poll(receiver);
@@ -175,7 +175,6 @@ const here = "url" in mongo && (await versionsBefore()).length > 0;
           },
           { within: 120_000, what: "every accepted event to be received" },
         );
-      }
       expect(failures).toEqual([]);
       expect(inFront.fewest()).toBe(GATEWAYS.length - 1);
       expect(accepted.size).toBeGreaterThanOrEqual(9 * MORE);

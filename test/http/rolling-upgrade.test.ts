@@ -63,9 +63,8 @@ const versions = await versionsBefore();
     after = now;
 
     const round = async (name: string, by: TestServer[], from: TestServer[]) => {
-      for (const [i, server] of by.entries()) {
+      for (const [i, server] of by.entries())
         ok(await at(server, admin).post("/events", cloudEvent(`${name} ${i}`, { type: "com.rolling.x" })));
-      }
       const received = agents.map((agent, i) =>
         receive(at(from[i % from.length] as TestServer, agent), by.length),
       );

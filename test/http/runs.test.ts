@@ -301,9 +301,8 @@ test("a hundred callers race on one step: one completes it, the others are told 
     Array.from({ length: 100 }, () => act(world.agent, run, "complete", { step_key: "a" })),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  for (const answer of answers.filter(({ status }) => status !== 200)) {
+  for (const answer of answers.filter(({ status }) => status !== 200))
     await refused(answer, "step_not_completable");
-  }
   expect(keysOf(ok(await world.agent.get(at(run, "history"))).items)).toEqual(["a"]);
 });
 

@@ -47,9 +47,8 @@ test("they are listed by name, with what the caller has loaded", async () => {
     },
     expect.objectContaining({ name: "reviewer", version_num: 2, loaded: true }),
   ]);
-  for (let i = 0; i < 2; i++) {
+  for (let i = 0; i < 2; i++)
     expect(ok(await reader.post("/specialists/analyst/unload"))).toEqual({ unloaded: true, name: "analyst" });
-  }
   expect((await listed())[0].loaded).toBe(false);
   expect(ok(await world.agent.get("/specialists")).specialists[1].loaded).toBe(false);
 });
@@ -66,9 +65,8 @@ test.each(["nobody", "Nobody", "no body", "\u00e4\u00f6"])(
   },
 );
 
-test("an unknown specialist has no versions", async () => {
-  await refused(reader.get("/specialists/nobody/versions"), "not_found");
-});
+test("an unknown specialist has no versions", () =>
+  refused(reader.get("/specialists/nobody/versions"), "not_found"));
 
 test("of long versions a page has as many as one message between nodes takes", async () => {
   const long = "x".repeat(100_000);

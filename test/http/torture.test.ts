@@ -64,9 +64,8 @@ test("races polls and a stream of one agent never hold the same delivery at once
   const stream = await openStream(`${ground.server.url}/delivery/stream?max_in_flight=150`, agent.token);
   const streamed: string[] = [];
   const streaming = (async () => {
-    for await (const messages of stream.chunks) {
+    for await (const messages of stream.chunks)
       streamed.push(...messages.flatMap(({ event, id }) => (event === "delivery" ? [id as string] : [])));
-    }
   })();
   await Promise.all([poll(), poll(), poll()]);
   await settle(() => taken.length + streamed.length === 400);
@@ -241,9 +240,8 @@ test.each([
 test("identifiers the two ways to write é are two ids", async () => {
   const agent = await fresh();
   const ids = ["\u00e9-1", "e\u0301-1"];
-  for (const id of ids) {
+  for (const id of ids)
     expect((await ground.admin.post("/events", event(agent.type, id))).body.status).toBe("accepted");
-  }
 });
 
 test("identifiers keys that mean something to JavaScript arrive as they were sent", async () => {

@@ -228,9 +228,9 @@ describe("the handshake of web hooks for event delivery", () => {
     ["a source that nobody registered", "/w/SLUG/none", asked("60000"), "6000"],
     ["an unknown tenant", "/w/nobody/none", asked(), "6000"],
     ["who asks for no number", "/w/SLUG", asked("many"), "6000"],
-  ])("permits a sender to deliver to %s", async (_what, path, headers, rate) => {
-    expect(await ask(path.replace("SLUG", world.slug), headers)).toEqual({ ...granted, rate });
-  });
+  ])("permits a sender to deliver to %s", async (_what, path, headers, rate) =>
+    expect(await ask(path.replace("SLUG", world.slug), headers)).toEqual({ ...granted, rate }),
+  );
 
   test.each([[undefined], ["not an origin"], ["x".repeat(300)]])("permits nothing to %s", async (given) => {
     const headers = given === undefined ? {} : { "WebHook-Request-Origin": given };

@@ -106,9 +106,8 @@ describe("a signed webhook", () => {
       status: "duplicate",
     });
     const lost = JSON.stringify({ n: "not mapped" });
-    for (const id of ["a", "b"]) {
+    for (const id of ["a", "b"])
       expect((await send(hook, lost, { "X-GitHub-Delivery": id })).body.status).toBe("dead_lettered");
-    }
     const { items } = ok(await world.admin.get("/delivery/dlq?limit=200"));
     const those = items.filter((item: { payload: { n?: string } }) => item.payload.n === "not mapped");
     expect(those).toHaveLength(1);
@@ -284,9 +283,8 @@ describe("what is not signed by whom it is addressed to", () => {
 
   test("is told to wait when it comes too often; what is signed is not", async () => {
     const from = (address: string) => ({ "X-Forwarded-For": address });
-    for (let i = 0; i < REFUSALS; i++) {
+    for (let i = 0; i < REFUSALS; i++)
       expect((await deliver(hook.url, body, from("10.2.0.1"))).status).toBe(401);
-    }
     const refused = await deliver(hook.url, body, from("10.2.0.1"));
     expect(refused).toMatchObject(refusal(429, "rate_limited", { limit: REFUSALS, window_seconds: 60 }));
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);

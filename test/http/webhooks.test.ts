@@ -164,9 +164,8 @@ describe("GitHub's webhooks", () => {
     const events = (await receive(agent, sent.length)).map(({ payload }) => payload);
     expect(events).toHaveLength(sent.length);
     const byType = new Map(events.map((event) => [event.type, event]));
-    for (const { name, payload } of sent) {
+    for (const { name, payload } of sent)
       expect(byType.get(`com.github.${name}.${payload.action}`)?.data).toEqual(payload);
-    }
   });
 
   test("are known again when GitHub sends them again", async () => {
@@ -182,12 +181,11 @@ describe("GitHub's webhooks", () => {
       githubHeaders(hook.signing_secret, body, "releases"),
       { ...githubHeaders(hook.signing_secret, body, "issues"), "webhook-id": "msg_other" },
       { ...githubHeaders(hook.signing_secret, body, "issues"), "X-GitHub-Delivery": "" },
-    ]) {
+    ])
       expect(await deliver(hook.url, body, headers)).toMatchObject({
         status: 202,
         body: { event_id: first.event_id, status: "duplicate" },
       });
-    }
   });
 });
 

@@ -47,9 +47,8 @@ test("the packages of others are those of the lock file, and run on each platfor
   }
 });
 
-test("there are no sources in TypeScript of ours", () => {
-  expect(globSync("node_modules/sensorium-*/**/*.ts", { cwd: app })).toEqual([]);
-});
+test("there are no sources in TypeScript of ours", () =>
+  expect(globSync("node_modules/sensorium-*/**/*.ts", { cwd: app })).toEqual([]));
 
 test("it serves, and can export PDF", async () => {
   const { status } = await fetch(`${server.root}/readyz`);

@@ -67,11 +67,10 @@ export async function startChild(
   running.set(process, exited);
   for (const event of ["close", "error"]) process.once(event, () => running.delete(process));
   let output = "";
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of [process.stdout, process.stderr])
     stream?.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
-  }
   await started;
   return {
     pid: process.pid as number,

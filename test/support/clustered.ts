@@ -91,9 +91,8 @@ async function sharedOf(
   dataDir: string,
   mongoUrl: string | undefined,
 ): Promise<{ shared: Shared; drop(): Promise<void> }> {
-  if (!mongoUrl) {
+  if (!mongoUrl)
     throw new Error("SENSORIUM_TEST_WORLD=cluster needs MONGO_URL; `npm test -- cluster` brings one.");
-  }
   const file = join(dataDir, "cluster.json");
   const known = await readFile(file, "utf8").catch(() => null);
   if (known) return { shared: JSON.parse(known), drop: async () => {} };

@@ -76,8 +76,7 @@ function commandOf(frame: Buffer): Document {
 function listOf(section: Buffer): Document {
   const nameEnd = section.indexOf(0, 4);
   const documents: Document[] = [];
-  for (let at = nameEnd + 1; at < section.length; at += section.readInt32LE(at)) {
+  for (let at = nameEnd + 1; at < section.length; at += section.readInt32LE(at))
     documents.push(BSON.deserialize(section.subarray(at, at + section.readInt32LE(at))));
-  }
   return { [section.toString("utf8", 4, nameEnd)]: documents };
 }

@@ -61,9 +61,8 @@ function refuse(response: ServerResponse, { message }: Error): void {
 
 function stream(response: ServerResponse, events: Event[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const [name, data] of events) {
+  for (const [name, data] of events)
     response.write(`${name ? `event: ${name}\n` : ""}data: ${JSON.stringify(data)}\n\n`);
-  }
   response.end();
 }
 

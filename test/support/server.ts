@@ -71,8 +71,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 /** Whether `startServer` starts several nodes: what is only true of one process is not asked of them. */
 export function inCluster(): boolean {
   const world = process.env.SENSORIUM_TEST_WORLD ?? "alone";
-  if (world !== "alone" && world !== "cluster") {
+  if (world !== "alone" && world !== "cluster")
     throw new Error(`SENSORIUM_TEST_WORLD is ${world}: expected alone or cluster`);
-  }
   return world === "cluster";
 }

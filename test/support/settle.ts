@@ -32,9 +32,8 @@ export async function settle<T>(
   do {
     try {
       const value = await condition();
-      if (value !== undefined && value !== null && value !== false) {
+      if (value !== undefined && value !== null && value !== false)
         return value as Exclude<T, undefined | null | false>;
-      }
       last = value;
     } catch (error) {
       last = error;

@@ -28,11 +28,10 @@ export function shell(
   });
   child.once("exit", () => endGroup(child.pid as number));
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text) => {
       output += text;
     });
-  }
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
 }
 

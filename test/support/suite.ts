@@ -70,9 +70,8 @@ export async function runSuite(
   const ran = new Set(results.map(({ file }) => file));
   const problems = files.filter((file) => !ran.has(file)).map((file) => `${file} did not finish`);
   if (over) problems.push(`over the budget of ${budgetSeconds} s`);
-  else if (ended !== "exit code 0" && results.every(({ failed }) => failed.length === 0)) {
+  else if (ended !== "exit code 0" && results.every(({ failed }) => failed.length === 0))
     problems.push(`jest ended with ${ended}`);
-  }
   return { files: results, problems, seconds: (performance.now() - started) / 1000 };
 }
 

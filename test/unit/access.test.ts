@@ -53,9 +53,8 @@ test("a connection that a person approved gets no credential that outlives it", 
   expect(forAgents.filter((action) => !OUTLIVING.includes(action)).toSorted()).toEqual(OWN);
 });
 
-test("tries of passwords, codes and answers of the identity provider are limited before they are checked", () => {
+test("tries of passwords, codes and answers of the identity provider are limited before they are checked", () =>
   expect(operations.filter(({ tries }) => tries).map(({ action }) => action)).toEqual([
     ...["auth.login", "auth.password", "auth.start_session", "auth.finish_oidc"],
     ...["auth.begin_totp", "auth.confirm_totp", "auth.remove_totp"],
-  ]);
-});
+  ]));

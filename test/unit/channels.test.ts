@@ -86,9 +86,9 @@ test.each(ADDITIONS)(
 
 test.each(ADDITIONS)("%s that come while a channel is being deleted go with it", async (what, body) => {
   const channel = await newChannel();
-  between.deleting = once(async () => {
-    expect((await admin.post(`${channel}/${what}`, body)).status).toBe(201);
-  });
+  between.deleting = once(async () =>
+    expect((await admin.post(`${channel}/${what}`, body)).status).toBe(201),
+  );
   expect((await admin.del(channel)).status).toBe(204);
   expect(await rowsLeft()).toBe(0);
 });

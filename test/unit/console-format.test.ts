@@ -22,9 +22,8 @@ test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
   expect(fullTime(last)).toMatch(/ at 23:59:58/);
 });
 
-test("a share is never rounded up to all", () => {
-  expect([0, 0.57, 0.9999, 1, null].map(percent)).toEqual(["0 %", "57 %", "99.9 %", "100 %", "–"]);
-});
+test("a share is never rounded up to all", () =>
+  expect([0, 0.57, 0.9999, 1, null].map(percent)).toEqual(["0 %", "57 %", "99.9 %", "100 %", "–"]));
 
 test("a number has the unit in which it is short, rounded down where it is a time", () => {
   const seconds = [0.25, 1, 59.9, 60, 3599, 3600, 86_399, 86_400, 1_000_000];

@@ -50,9 +50,8 @@ async function list(params: Parameters<typeof listEvents>[3]) {
   return { numbers: page.events.map(({ payload }) => payload.n), next_cursor: page.next_cursor };
 }
 
-test("what is rare is found behind what is not, in order, over several looks", async () => {
-  expect(await list({ type: "rare" })).toEqual({ numbers: [COUNT - 5, 1, 0], next_cursor: null });
-});
+test("what is rare is found behind what is not, in order, over several looks", async () =>
+  expect(await list({ type: "rare" })).toEqual({ numbers: [COUNT - 5, 1, 0], next_cursor: null }));
 
 test.each(["ra*", "*are", "r?re", "*ar*", "[!a-q]are", "*"])("the glob %s finds it as well", async (type) => {
   const [latest, ...others] = (await list({ type, limit: 3 })).numbers;

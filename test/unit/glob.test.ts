@@ -95,9 +95,9 @@ const text = fc.array(fc.constantFrom("a", "b", "c", ".", "😀"), { maxLength: 
 
 test("property: matches exactly what the definition says", () => {
   fc.assert(
-    fc.property(fc.array(piece, { minLength: 1, maxLength: 7 }), text, (pieces, characters) => {
-      expect(matches(pieces.join(""), characters.join(""))).toBe(naive(pieces, characters));
-    }),
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 7 }), text, (pieces, characters) =>
+      expect(matches(pieces.join(""), characters.join(""))).toBe(naive(pieces, characters)),
+    ),
     { numRuns: 3000 },
   );
 });

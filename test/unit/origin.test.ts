@@ -24,9 +24,9 @@ test("a node of a cluster that knows no gateway gives a retryable fault, not its
   }));
 
 test("with a gateway it is the gateway's", () =>
-  withBroker("http://127.0.0.1:3100", async (broker) => {
-    expect(await originOf(broker, readConfig({ NATS_URL }))).toBe("http://127.0.0.1:3100");
-  }));
+  withBroker("http://127.0.0.1:3100", async (broker) =>
+    expect(await originOf(broker, readConfig({ NATS_URL }))).toBe("http://127.0.0.1:3100"),
+  ));
 
 test("a gateway that is discovered meanwhile is waited for", () =>
   withBroker(null, async (broker) => {

@@ -112,11 +112,10 @@ test("never lets more than the limit through in any window, and names a wait tha
           }
         }
         // The slots are a second wide: that much earlier a request may be forgotten.
-        for (const at of through) {
+        for (const at of through)
           expect(through.filter((other) => other >= at && other < at + 59_000).length).toBeLessThanOrEqual(
             limit,
           );
-        }
       },
     ),
     { numRuns: 200 },

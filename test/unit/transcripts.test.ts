@@ -145,6 +145,4 @@ test("takes whatever is there for a transcript", async () => {
   expect(await read("", "{", "\0", ...odd.map((each) => JSON.stringify(each)))).toEqual(none);
 });
 
-test("a text is cut at whole characters", () => {
-  expect(cut("parcels 📦📦", 10)).toBe("parcels …");
-});
+test("a text is cut at whole characters", () => expect(cut("parcels 📦📦", 10)).toBe("parcels …"));

@@ -46,9 +46,8 @@ test("steps of cheap calls run at once, those of dear ones in turn", async () =>
   expect(await countAtOnce(share, "things.dear", 20, 6)).toBe(2);
 });
 
-test("before a call has ended, only a few of its kind run freely", async () => {
-  expect(await countAtOnce(newCaller(), "things.unknown", 20)).toBeLessThanOrEqual(6);
-});
+test("before a call has ended, only a few of its kind run freely", async () =>
+  expect(await countAtOnce(newCaller(), "things.unknown", 20)).toBeLessThanOrEqual(6));
 
 test("a dear call makes later ones of its kind wait, until many were cheap; other tenants' do not", async () => {
   const share = newCaller();

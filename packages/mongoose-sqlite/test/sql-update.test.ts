@@ -45,9 +45,8 @@ const INDEXES: { key: Sort; unique?: boolean; sparse?: boolean }[] = [
 
 /** Creates an empty collection with all indexes. */
 function collection(name: string): Table {
-  for (const { key, unique = false, sparse = false } of INDEXES) {
+  for (const { key, unique = false, sparse = false } of INDEXES)
     schema.createIndexes(name, [{ name: JSON.stringify(key), key, unique, sparse }]);
-  }
   return catalog.tables.get(name) as Table;
 }
 
@@ -182,9 +181,9 @@ test.each<[string, object, boolean]>([
   ["a key that JavaScript puts first", { $set: { 7: 1 } }, false],
   ["a sum of fractions", { $inc: { n: 0.5 } }, false],
   ["another operator", { $max: { n: 1 } }, false],
-])("%s", (_name, changes, bySql) => {
-  expect(sqlUpdate(collection("asked"), raw(changes)) !== undefined).toBe(bySql);
-});
+])("%s", (_name, changes, bySql) =>
+  expect(sqlUpdate(collection("asked"), raw(changes)) !== undefined).toBe(bySql),
+);
 
 test("a document that SQLite does not read is updated all the same", () => {
   let payload: RawObject = {};

@@ -82,9 +82,8 @@ describe("stored text", () => {
     expect(decode(encode(value))).toEqual({ a: 1, b: { c: 2 } });
   });
 
-  test("takes undefined for null and leaves functions out, as BSON does", () => {
-    expect(decode(encode({ a: undefined, b: () => 1, c: [undefined] }))).toEqual({ a: null, c: [null] });
-  });
+  test("takes undefined for null and leaves functions out, as BSON does", () =>
+    expect(decode(encode({ a: undefined, b: () => 1, c: [undefined] }))).toEqual({ a: null, c: [null] }));
 });
 
 // JSON has no negative zero: it is stored as zero.

@@ -16,9 +16,7 @@ test.each([
   ["```\n``` and **drop** it\n~~~\n```\n**end**", "```\n`\u200b`\u200b` and **drop** it\n~~~\n```\n*end*"],
   ["~~~md\n```sql\ndrop\n```\n~~~~\nend", "md:\n```\n`\u200b`\u200b`sql\ndrop\n`\u200b`\u200b`\n```\nend"],
   ["````\n```\nx\n````\n# end", "```\n`\u200b`\u200b`\nx\n```\n*end*"],
-])("%j becomes %j", (markdown, mrkdwn) => {
-  expect(toMrkdwn(markdown)).toEqual([mrkdwn]);
-});
+])("%j becomes %j", (markdown, mrkdwn) => expect(toMrkdwn(markdown)).toEqual([mrkdwn]));
 
 test.each([
   ["lines", "Remove the row of <order> & all of it.\n".repeat(400)],

@@ -222,11 +222,10 @@ describe("positions on a page of a PDF", () => {
     );
   });
 
-  test("tell raised text from another line", async () => {
+  test("tell raised text from another line", async () =>
     expect(await layout([50, 700, "Area: 12 m"], [99, 704, "2", 6], [105, 700, "of floor"])).toBe(
       "Area: 12 m2 of floor",
-    );
-  });
+    ));
 
   test("read text that is turned upwards for itself", async () => {
     const turned =

@@ -77,9 +77,8 @@ const search = async (asked: object = {}, by = agent): Promise<Found> =>
   ok(await by.post("/memories/search", { query: "green lanterns", ...asked }));
 const titlesIn = ({ results }: Found) => results.map(({ memory }) => memory.title);
 
-test("the best results are in the order of the reranker's ratings", async () => {
-  expect(titlesIn(await search())).toEqual(["Ships", "Lanterns"]);
-});
+test("the best results are in the order of the reranker's ratings", async () =>
+  expect(titlesIn(await search())).toEqual(["Ships", "Lanterns"]));
 
 test("the service gets the query, the texts with their titles, the model and the key", async () => {
   await search();
