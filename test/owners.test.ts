@@ -17,9 +17,7 @@ const ownerOfAgent = (agent_id: string) =>
     NODES.map((id) => ({ id })),
   ).id;
 
-interface Enqueued {
-  deliveries: NewDelivery[];
-}
+type Enqueued = { deliveries: NewDelivery[] };
 
 let brokers: ServiceBroker[] = [];
 /** The calls of each node. */

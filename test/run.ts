@@ -20,11 +20,7 @@ import { startAllShared } from "./support/shared.ts";
 import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
 import { CLUSTER, FERRETDB } from "./support/world.ts";
 
-interface Suite {
-  name: string;
-  files: RegExp;
-  budgetSeconds: number;
-}
+type Suite = { name: string; files: RegExp; budgetSeconds: number };
 
 /** Each test file belongs to the first suite whose pattern its path matches. */
 const SUITES: Suite[] = [

@@ -5,14 +5,9 @@ import { openStore, type Store } from "../storage/connection.ts";
 import { startMongo } from "./support/mongo.ts";
 import { settle } from "./support/settle.ts";
 
-interface Broken {
-  socket: { destroy(): void };
-}
+type Broken = { socket: { destroy(): void } };
 /** The driver's connections to a server: its monitor's, and those of commands. */
-interface DriverServer {
-  monitor: { connection: Broken | null };
-  pool: { checkedOut: Set<Broken> };
-}
+type DriverServer = { monitor: { connection: Broken | null }; pool: { checkedOut: Set<Broken> } };
 
 const mongo = await startMongo();
 const here = "url" in mongo;

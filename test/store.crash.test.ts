@@ -5,11 +5,7 @@ import { startChild } from "./support/child.ts";
 import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
 
-interface Row {
-  _id: string;
-  n: number;
-  tags: string[];
-}
+type Row = { _id: string; n: number; tags: string[] };
 
 const ROUNDS = 5;
 const WRITER = join(import.meta.dirname, "support/store-writer.ts");

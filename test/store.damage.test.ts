@@ -11,12 +11,7 @@ import { startChild } from "./support/child.ts";
 import { damage } from "./support/damage.ts";
 import { ownFolder } from "./support/own-folder.ts";
 
-interface Row {
-  _id: string;
-  tenant_id: string;
-  n: number;
-  text: string;
-}
+type Row = { _id: string; tenant_id: string; n: number; text: string };
 
 const ROWS = 600;
 const [string, number] = [String, Number].map((type) => ({ type, required: true }));

@@ -26,12 +26,7 @@ const WITHOUT_FILES = join(import.meta.dirname, "support/store-without-files.ts"
 
 let DATA_DIR: string;
 const file = () => join(DATA_DIR, "sensorium.db");
-interface Row {
-  _id: string;
-  tenant_id: string;
-  text: string;
-  seen?: boolean;
-}
+type Row = { _id: string; tenant_id: string; text: string; seen?: boolean };
 
 const database = (store: Store) => store.connection.db as unknown as Db;
 

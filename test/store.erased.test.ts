@@ -13,11 +13,7 @@ import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
 
-interface Row extends TenantDocument {
-  title: string;
-  text: string;
-  tags: string[];
-}
+type Row = TenantDocument & { title: string; text: string; tags: string[] };
 
 const schema = new Schema<Row>({
   ...{ _id: String, tenant_id: String, title: String, text: String, tags: [String] },

@@ -12,9 +12,7 @@ import { startMongo } from "./support/mongo.ts";
 import { atEnd, ownFolder } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
 
-interface Note extends TenantDocument {
-  text: string;
-}
+type Note = TenantDocument & { text: string };
 
 const schema = new Schema<Note>({ _id: String, tenant_id: String, text: String }, { versionKey: false });
 schema.index({ tenant_id: 1, _id: 1 });

@@ -1,11 +1,7 @@
 import type { Db, Document } from "mongodb";
 import type { Store } from "../../storage/connection.ts";
 
-interface Subject {
-  store: Store;
-  url: string;
-  mayStepDown: boolean;
-}
+type Subject = { store: Store; url: string; mayStepDown: boolean };
 
 /** Returns what it saw. @throws NotSupported where this server cannot show it, Error where it is not as promised. */
 export type Check = (subject: Subject) => Promise<string>;

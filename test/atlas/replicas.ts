@@ -8,11 +8,7 @@ const BEFORE = 200;
 const AFTER = 200;
 const WRITERS = 8;
 
-interface Hello {
-  setName?: string;
-  hosts?: string[];
-  primary?: string;
-}
+type Hello = { setName?: string; hosts?: string[]; primary?: string };
 
 async function replicaSet(store: Parameters<Check>[0]["store"]): Promise<Hello> {
   const hello = (await dbOf(store).admin().command({ hello: 1 })) as Hello;

@@ -6,13 +6,7 @@ import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 /** How much the tenant of the day has. */
-export interface Size {
-  agents: number;
-  events: number;
-  dead: number;
-  memories: number;
-  runs: number;
-}
+export type Size = { agents: number; events: number; dead: number; memories: number; runs: number };
 
 const WHOLE: Size = { agents: 100, events: 50_000, dead: 2_000, memories: 10_000, runs: 40 };
 
@@ -29,13 +23,7 @@ export function sizeOf(share: number): Size {
 }
 
 /** An agent whose endpoint first answered 503, and then went away; `endpoint` is where it should be pushed to. */
-export interface Broken {
-  id: string;
-  name: string;
-  endpoint: Endpoint;
-  dead: number;
-  pending: number;
-}
+export type Broken = { id: string; name: string; endpoint: Endpoint; dead: number; pending: number };
 
 export interface Day {
   server: TestServer;

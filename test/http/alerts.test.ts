@@ -39,10 +39,7 @@ import { ok } from "../support/tenancy.ts";
 const mongo = await startMongo();
 const here = "url" in mongo && mongo.kind !== "MONGO_URL" && onPath("promtool");
 /** A metric of prom-client. */
-interface Declared {
-  name: string;
-  labelNames: string[];
-}
+type Declared = { name: string; labelNames: string[] };
 
 const withAll = here ? describe : describe.skip;
 

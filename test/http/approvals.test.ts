@@ -14,9 +14,7 @@ const world = await makeWorld(server, "approvals");
 const client = await registered(server);
 afterAll(() => server.stop());
 
-interface Person extends Api {
-  id: string;
-}
+type Person = Api & { id: string };
 
 async function newPerson(role: "admin" | "member"): Promise<Person> {
   const email = `p${++people}@approvals.example`;

@@ -105,11 +105,7 @@ afterAll(() => cli.remove());
 
 const linesOf = (err: string) => err.trimEnd().split("\n");
 
-interface Failure {
-  exit: number;
-  code?: string;
-  message: string;
-}
+type Failure = { exit: number; code?: string; message: string };
 
 /** The one error of a command that fails. */
 async function errorOf(args: string[], env: Record<string, string> = {}): Promise<Failure> {

@@ -118,10 +118,7 @@ test("its types hold in strict programs, those of the documents among them", () 
     }
     client.listen((event: CloudEvent) => event.type.toUpperCase());
     client.listen<{ total: number }>((event) => event.data.total.toFixed());
-    interface Events {
-      "com.example.order.placed": { total: number };
-      "com.example.order.paid": { by: string };
-    }
+    type Events = { "com.example.order.placed": { total: number }; "com.example.order.paid": { by: string } };
     const typed = createClient<Events>({ url: "http://localhost", apiKey: "ak_live_" });
     typed.listen(({ type, data }) => (type === "com.example.order.paid" ? data.by.trim() : data.total.toFixed()));
     typed.publish({ type: "com.example.order.paid", source: "/", data: { by: "card" }, subject: "a", extra: 1 });

@@ -7,11 +7,7 @@ import { pagesOf } from "../support/pages.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-interface Summary {
-  accepted_at: string;
-  matched_at: string;
-  matched_count: number;
-}
+type Summary = { accepted_at: string; matched_at: string; matched_count: number };
 
 const FLOOD = 2_000;
 const RECEIVERS = 20;

@@ -66,12 +66,7 @@ const EXTREME: Record<string, unknown[]> = {
   Array: [[]],
 };
 
-interface Case {
-  id: string;
-  row: string;
-  field: string;
-  isRefused: boolean;
-}
+type Case = { id: string; row: string; field: string; isRefused: boolean };
 
 /** Rows of a collection in which one field is missing, of another type or extreme. */
 function casesOf(name: string, paths: Record<string, Path>): Case[] {

@@ -17,11 +17,7 @@ ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
 const send = (hook: Registration, body: string, headers = {}) =>
   deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));
 
-interface DeadLetter {
-  id: string;
-  source: string;
-  dlq_reason: string;
-}
+type DeadLetter = { id: string; source: string; dlq_reason: string };
 
 async function deadLetters(source: string): Promise<DeadLetter[]> {
   const { items } = ok(await world.admin.get("/delivery/dlq?limit=200"));

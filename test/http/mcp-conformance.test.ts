@@ -19,10 +19,7 @@ const { load } = createRequire(import.meta.url)("js-yaml") as {
 };
 const EXCEPTIONS = Object.values(load(readFileSync(FIXTURE, "utf8"))).flat();
 
-interface Check {
-  id: string;
-  status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
-}
+type Check = { id: string; status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED" };
 
 const server = await startShared();
 const door = await openDoor(server, await agentToken(server, server.credentials.agent.api_key));

@@ -14,9 +14,7 @@ const CALLS = REQUESTS - 10;
 const MOST_FILES = 16;
 const GENERAL = /^(lib|packages)\//;
 
-interface FunctionCoverage {
-  ranges: { count: number }[];
-}
+type FunctionCoverage = { ranges: { count: number }[] };
 type Coverage = { result: { url: string; functions: FunctionCoverage[] }[] };
 
 /** A session with the debugger of a server. */

@@ -19,10 +19,7 @@ const server = await useServer({
 const world = await makeWorld(server, "restarts");
 
 /** The last step of a test before the server is gone, and the checks when it is back. */
-interface Case {
-  last(): Promise<unknown>;
-  check(): Promise<unknown>;
-}
+type Case = { last(): Promise<unknown>; check(): Promise<unknown> };
 
 async function listener(event_type: string): Promise<TestAgent> {
   const agent = await newAgent(server, world.admin);

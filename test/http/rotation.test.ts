@@ -41,10 +41,7 @@ const keysOnFile = async () => {
 };
 
 /** Holders of a secret or of a value derived from the key, and how to check that each still works. */
-interface Filled {
-  hook: Registration;
-  works(round: number): Promise<void>;
-}
+type Filled = { hook: Registration; works(round: number): Promise<void> };
 
 async function fill(): Promise<Filled> {
   const { admin, agent, agentId } = world;

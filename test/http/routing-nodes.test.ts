@@ -15,10 +15,7 @@ const INTERESTS = 30_000;
 const CHUNK = 5_000;
 
 /** Counts of a worker's routing tables. */
-interface Done {
-  loads: number;
-  catchUps: number;
-}
+type Done = { loads: number; catchUps: number };
 
 await onNodes("nodes that match 30,000 interests", 2, {}, ({ url, nodes, admin }) => {
   let other: TestServer;

@@ -25,11 +25,7 @@ const BATCHES = 2;
 const DAY_MS = 86_400_000;
 
 /** A worker, and what it asks of the record. */
-interface Watched {
-  child: Child;
-  watch: Watch;
-  commands: Document[];
-}
+type Watched = { child: Child; watch: Watch; commands: Document[] };
 
 const isDueSweep = ({ find, filter }: Document) => find === "deliveries" && filter.due_at?.$lte;
 const isReplaySweep = ({ find, filter }: Document) => find === "deliveries" && filter.replay_at?.$lte;

@@ -26,11 +26,7 @@ afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 const newDataDir = () => mkdtemp(join(scratch, "data-"));
 
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+type Ended = { code: number | null; stdout: string; stderr: string };
 
 /** Runs the server, for starts that are expected to end by themselves. */
 function run(env: Record<string, string>): Promise<Ended> {

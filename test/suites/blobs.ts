@@ -5,10 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { type Blobs, BlobWrite, type InUse, writingBlobs } from "../../storage/blobs/blobs.ts";
 
 /** Where blobs are kept; `open` gives an empty place. */
-interface BlobsUnderTest {
-  name: string;
-  open(inUse: InUse): Promise<{ blobs: Blobs; stop(): Promise<void> }>;
-}
+type BlobsUnderTest = { name: string; open(inUse: InUse): Promise<{ blobs: Blobs; stop(): Promise<void> }> };
 
 const nobody = async () => [];
 

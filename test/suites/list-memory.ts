@@ -105,10 +105,7 @@ const EMPTY: Record<string, string> = {
   "outputs.search": "copies are not indexed yet",
 };
 
-interface Request {
-  url: string;
-  init: RequestInit;
-}
+type Request = { url: string; init: RequestInit };
 
 async function requestOf(op: Operation): Promise<Request> {
   let path = op.url;

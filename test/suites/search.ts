@@ -21,9 +21,7 @@ export type SearchIndex = Pick<
 >;
 
 /** An index under test. */
-interface SearchSubject {
-  open(): Promise<{ index: SearchIndex; stop(): Promise<void> }>;
-}
+type SearchSubject = { open(): Promise<{ index: SearchIndex; stop(): Promise<void> }> };
 
 /** The contract of every search index. */
 export function searchSuite(subject: SearchSubject): void {

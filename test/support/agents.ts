@@ -4,10 +4,7 @@ import { settle } from "./settle.ts";
 import { ok } from "./tenancy.ts";
 
 /** An agent that speaks for itself. */
-export interface TestAgent extends Api {
-  id: string;
-  token: string;
-}
+export type TestAgent = Api & { id: string; token: string };
 
 /** The agent of the first start, with all scopes. */
 export async function firstAgent(server: TestServer): Promise<TestAgent> {

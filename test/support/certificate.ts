@@ -1,10 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 /** A self-signed certificate of `localhost` in PEM, and its key. */
-export interface Certificate {
-  cert: string;
-  key: string;
-}
+export type Certificate = { cert: string; key: string };
 
 const SEQUENCE = 0x30;
 const SET = 0x31;

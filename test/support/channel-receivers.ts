@@ -6,10 +6,7 @@ import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 import { startShared } from "./shared.ts";
 
-export interface Pushed {
-  content: string;
-  meta: Record<string, string>;
-}
+export type Pushed = { content: string; meta: Record<string, string> };
 
 /** A client of MCP in the place of Claude Code. */
 export interface Session {

@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { patience } from "./patience.ts";
 import { settle } from "./settle.ts";
 
-interface ExitStatus {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
+type ExitStatus = { code: number | null; signal: NodeJS.Signals | null };
 
 /** A child process whose output is kept, that can be waited for and that can be stopped for certain. */
 export interface Child {

@@ -4,10 +4,7 @@ import { once } from "./once.ts";
 
 const { chromium } = once("playwright-core") as typeof import("playwright-core");
 
-export interface Person {
-  email: string;
-  password: string;
-}
+export type Person = { email: string; password: string };
 
 /** Chromium without a window takes a third less processor time as the program made for it. */
 const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];

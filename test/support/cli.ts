@@ -13,11 +13,7 @@ import { COMPILED } from "./child.ts";
 
 const CLI = join(import.meta.dirname, "../../packages/client/cli.ts");
 
-interface Ran {
-  code: number | null;
-  out: string;
-  err: string;
-}
+type Ran = { code: number | null; out: string; err: string };
 
 export interface Running {
   ended: Promise<Ran>;

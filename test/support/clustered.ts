@@ -10,10 +10,7 @@ import type { ServerOptions, TestServer } from "./server.ts";
 import { AT_THE_EDGE, metricsOf, startWorker } from "./worker.ts";
 
 /** Settings shared by nodes on the same data directory. */
-interface Shared {
-  MONGO_URL: string;
-  SECRET_KEY: string;
-}
+type Shared = { MONGO_URL: string; SECRET_KEY: string };
 
 /**
  * Starts a gateway and a worker over NATS, on a database that belongs to the data directory. They start, end and are

@@ -1,12 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { freePort } from "./ports.ts";
 
-export interface Pushed {
-  headers: Record<string, string>;
-  body: string;
-  path: string;
-  at: number;
-}
+export type Pushed = { headers: Record<string, string>; body: string; path: string; at: number };
 
 export interface Endpoint extends AsyncDisposable {
   url: string;

@@ -2,12 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 
-interface Answered {
-  method: string;
-  url: string;
-  status: number;
-  body: unknown;
-}
+type Answered = { method: string; url: string; status: number; body: unknown };
 
 type Responses = Record<string, { $ref?: string; content?: Record<string, unknown> }>;
 

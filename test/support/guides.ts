@@ -20,10 +20,7 @@ export const PATIENT = `sensorium() {
 `;
 
 /** Commands of a page, with the output that the page shows below them. */
-interface Commands {
-  script: string;
-  shown: string;
-}
+type Commands = { script: string; shown: string };
 
 /** A page of the documents, by its path from the root. */
 export function page(path: string): string {

@@ -10,12 +10,7 @@ export const CLIENT_SECRET = "the secret of the tests' client: long enough";
 const HOUR = 3600;
 
 /** The provider's claims about a person who signs in under a name. */
-export interface Account {
-  email?: string;
-  email_verified?: boolean;
-  name?: string;
-  groups?: string[];
-}
+export type Account = { email?: string; email_verified?: boolean; name?: string; groups?: string[] };
 
 /** A real identity provider (oidc-provider) on loopback, with its own pages to sign in and to consent. */
 export interface IdentityProvider {

@@ -1,11 +1,7 @@
 import { SMTPServer } from "smtp-server";
 
 /** An e-mail with its headers. */
-export interface Received {
-  from: string;
-  to: string[];
-  data: string;
-}
+export type Received = { from: string; to: string[]; data: string };
 
 /** A mail server that keeps what it is given, and refuses mail for `refused@…`. */
 export async function startMail() {

@@ -34,11 +34,7 @@ export function faultsOf(command: Document): string[] {
   ].map((fault) => `${name} ${collection} ${fault}`);
 }
 
-interface Single {
-  filter: Document;
-  upsert: boolean;
-  isWhole: boolean;
-}
+type Single = { filter: Document; upsert: boolean; isWhole: boolean };
 
 function keyFaults(name: string, collection: string, command: Document): string[] {
   const key = SHARD_KEYS.get(collection);

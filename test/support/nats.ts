@@ -5,10 +5,7 @@ import { startChild } from "./child.ts";
 import { freePort } from "./ports.ts";
 
 /** Traffic of a server between nodes since it started. */
-interface NatsCounts {
-  messages: number;
-  bytes: number;
-}
+type NatsCounts = { messages: number; bytes: number };
 
 export interface NatsServer {
   url: string;

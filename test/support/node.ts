@@ -23,10 +23,7 @@ import { unread } from "./audit.ts";
 
 const IDENTITY = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
 
-interface NodeOptions {
-  env?: Record<string, string>;
-  middlewares?: Middleware[];
-}
+type NodeOptions = { env?: Record<string, string>; middlewares?: Middleware[] };
 
 /** The services of identity in this process, on an embedded store, without HTTP. */
 export function startIdentity(dataDir: string, middlewares: Middleware[] = []) {

@@ -8,10 +8,7 @@ export const HTTP = { [oauth.allowInsecureRequests]: true } as const;
 export const CALLBACK = "http://127.0.0.1/callback";
 
 /** A client of OAuth as `oauth4webapi` makes it, with a server that it has discovered. */
-export interface OAuthClient {
-  as: oauth.AuthorizationServer;
-  client: oauth.Client;
-}
+export type OAuthClient = { as: oauth.AuthorizationServer; client: oauth.Client };
 
 export async function discover({ root }: Pick<TestServer, "root">): Promise<oauth.AuthorizationServer> {
   const issuer = new URL(root);
@@ -30,12 +27,7 @@ export async function registered(
 }
 
 /** An authorization request, and what its answer is checked with. */
-export interface Attempt {
-  query: string;
-  verifier: string;
-  state: string;
-  redirect_uri: string;
-}
+export type Attempt = { query: string; verifier: string; state: string; redirect_uri: string };
 
 /** Builds the query that a client sends a browser with; undefined leaves a parameter out. */
 export async function attempt(

@@ -7,10 +7,7 @@ import { startChild } from "./child.ts";
 export const RULES = join(DEPLOY, "prometheus-alerts.yml");
 
 /** A series of `/metrics` by its name and labels, and whether it only rises. */
-interface Series {
-  value: number;
-  isCounter: boolean;
-}
+type Series = { value: number; isCounter: boolean };
 
 /** A time of 40 minutes in which each minute is like that between two scrapes; null where the node did not answer. */
 export interface Phase {

@@ -8,10 +8,7 @@ import { startChild } from "./child.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache/sensorium/python");
 /** Packages with exact versions, and an environment with nothing else. */
-export interface PythonPackages {
-  name: string;
-  requirements: readonly string[];
-}
+export type PythonPackages = { name: string; requirements: readonly string[] };
 
 /** Needs of the tests of all Python projects. */
 const OF_TESTS: PythonPackages = {

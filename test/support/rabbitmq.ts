@@ -33,10 +33,7 @@ export interface TestRabbit {
 }
 
 /** A message to send; its body as JSON unless it is a text or bytes. */
-export interface Outgoing {
-  body: unknown;
-  options?: Options.Publish;
-}
+export type Outgoing = { body: unknown; options?: Options.Publish };
 
 /** Sends to a durable queue, which is created if missing. Resolves when the broker has confirmed all. */
 export async function sendTo({ url }: TestRabbit, queue: string, messages: Outgoing[]): Promise<void> {
@@ -166,11 +163,7 @@ function basics(directory: string): Record<string, string> {
   return { PATH: process.env.PATH ?? "", HOME: directory };
 }
 
-interface Ports {
-  port: number;
-  distribution: number;
-  management: number | undefined;
-}
+type Ports = { port: number; distribution: number; management: number | undefined };
 
 async function configure(
   directory: string,

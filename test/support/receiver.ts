@@ -2,12 +2,7 @@ import { type Answer, type Api, agentToken, api } from "./http.ts";
 import type { TestServer } from "./server.ts";
 
 /** An agent that receives, and its own token. */
-export interface Receiver {
-  id: string;
-  token: string;
-  api: Api;
-  interest_ids: string[];
-}
+export type Receiver = { id: string; token: string; api: Api; interest_ids: string[] };
 
 export interface ReceiverOptions {
   /** Interests to begin with: a type glob, or the whole body. */

@@ -1,16 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { serving } from "./serving.ts";
 
-interface Packument {
-  name: string;
-  versions: Record<string, object>;
-  "dist-tags": Record<string, string>;
-}
+type Packument = { name: string; versions: Record<string, object>; "dist-tags": Record<string, string> };
 
 /** The body of `npm publish`: the packument of the version, and the tarballs in base64. */
-interface Publication extends Packument {
-  _attachments: Record<string, { data: string }>;
-}
+type Publication = Packument & { _attachments: Record<string, { data: string }> };
 
 /** A registry of npm packages on loopback. */
 export interface Registry {

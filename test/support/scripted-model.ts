@@ -23,10 +23,7 @@ export interface Script {
   call?: (body: any) => Promise<ToolCall | undefined> | ToolCall | undefined;
 }
 
-interface ToolCall {
-  name: string;
-  input: object;
-}
+type ToolCall = { name: string; input: object };
 
 type Event = [name: string, data: object];
 

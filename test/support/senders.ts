@@ -4,10 +4,7 @@ import { hexSignature } from "./webhooks.ts";
 type Headers = Record<string, string>;
 
 /** A request as a sender makes it. */
-export interface Sent {
-  body: string;
-  headers: Headers;
-}
+export type Sent = { body: string; headers: Headers };
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 const FORM = { "Content-Type": "application/x-www-form-urlencoded" };

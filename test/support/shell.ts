@@ -4,11 +4,7 @@ import { patience } from "./patience.ts";
 /** Less than the time limit of a test, and as that longer on a busy machine: a script that hangs is killed and its output reported. */
 const LONGEST_MS = 50_000;
 
-interface ShellOptions {
-  cwd: string;
-  env?: NodeJS.ProcessEnv;
-  longestMs?: number;
-}
+type ShellOptions = { cwd: string; env?: NodeJS.ProcessEnv; longestMs?: number };
 
 /**
  * Runs a shell script as a reader of the documents does, and returns its exit code and output. It ends at the first

@@ -121,12 +121,7 @@ export const MISSING = [404, "not_found"] as const;
 
 /** Creates a resource of each kind in a tenant. A new kind of identifier in a path needs a line here. */
 /** The answer to a connected device. */
-interface Connected {
-  session_id: string;
-  agent_id: string;
-  api_key: string;
-  access_token: string;
-}
+type Connected = { session_id: string; agent_id: string; api_key: string; access_token: string };
 
 const MAKERS: Record<string, (world: World) => Promise<string>> = {
   ag: async ({ admin }) => ok(await admin.post("/agents", { name: "a", delivery_mode: "poll" })).id,

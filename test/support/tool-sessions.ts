@@ -16,10 +16,7 @@ import { settle } from "./settle.ts";
 export const ROOT = join(import.meta.dirname, "../..");
 const execute = promisify(execFile);
 
-interface RunOptions {
-  cwd?: string;
-  env?: Record<string, string>;
-}
+type RunOptions = { cwd?: string; env?: Record<string, string> };
 
 /** A person's machine: a home, a clone of acme/parcels, the command line on the PATH, and a scripted model. */
 export interface ToolSessions {

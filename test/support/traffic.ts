@@ -10,17 +10,10 @@ export type Send = (
 ) => Promise<{ status: number; body: any }>;
 
 /** An agent subscribed to a distinct event type. */
-interface Party {
-  type: string;
-  send: Send;
-}
+type Party = { type: string; send: Send };
 
 /** An event on its way: when it was first sent, and when its acknowledgement was answered, in ms. */
-export interface Trip {
-  party: number;
-  sentAt: number;
-  acknowledgedAt: number;
-}
+export type Trip = { party: number; sentAt: number; acknowledgedAt: number };
 
 const AGAIN_EVERY_MS = 50;
 const PATIENCE_MS = 45_000;

@@ -10,10 +10,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
 /** The files of a version before this one. */
-export interface FormerVersion {
-  folder: string;
-  remove(): Promise<void>;
-}
+export type FormerVersion = { folder: string; remove(): Promise<void> };
 
 /** Checks out the latest version before this one that starts: a commit between two versions need not. */
 export async function checkOutFormer(): Promise<FormerVersion> {

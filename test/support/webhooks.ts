@@ -7,11 +7,7 @@ import { ok } from "./tenancy.ts";
 const { expect } = once("expect") as typeof import("expect");
 
 /** A registration as its admin got it. */
-export interface Registration {
-  id: string;
-  url: string;
-  signing_secret: string;
-}
+export type Registration = { id: string; url: string; signing_secret: string };
 
 type Headers = Record<string, string>;
 

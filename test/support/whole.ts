@@ -1,9 +1,7 @@
 import { settle } from "./settle.ts";
 
 /** An answer that may be incomplete because something was late. */
-interface Bounded {
-  degraded?: boolean;
-}
+type Bounded = { degraded?: boolean };
 
 /**
  * Repeats a request until the answer is complete. On a busy machine the service may miss its own deadlines (the vector

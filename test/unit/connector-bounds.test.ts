@@ -131,10 +131,7 @@ describe("AMQP 1.0", () => {
   }
 });
 
-interface Asked {
-  passive?: boolean;
-  arguments: Record<string, unknown>;
-}
+type Asked = { passive?: boolean; arguments: Record<string, unknown> };
 
 describe("AMQP 0-9-1", () => {
   // The frame definitions are not exported.

@@ -24,10 +24,7 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   ],
 };
 
-interface Shape {
-  type?: string;
-  properties?: Record<string, Shape>;
-}
+type Shape = { type?: string; properties?: Record<string, Shape> };
 
 /** Returns the group that a list's answer belongs to. */
 function groupOf({ type, properties = {} }: Shape): string {

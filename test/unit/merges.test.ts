@@ -4,10 +4,7 @@ import type { MergeDoc } from "../../services/remember/merges/merges.model.ts";
 import { listProposals } from "../../services/remember/merges/merges.service.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 
-interface Page {
-  skip: number;
-  limit: number;
-}
+type Page = { skip: number; limit: number };
 
 /** Creates `count` proposals; a member may read every tenth. Counts the requests to the store and to other services. */
 function ground(count: number) {

@@ -4,10 +4,7 @@ import { operations } from "../../services/contracts.ts";
 import * as channels from "../../services/sense/channels/channels.contract.ts";
 import { loadKits } from "../support/kits.ts";
 
-interface Described {
-  operationId: string;
-  "x-action": string;
-}
+type Described = { operationId: string; "x-action": string };
 type Paths = Record<string, Record<string, Described>>;
 type Document = { paths: Paths; webhooks: Paths };
 

@@ -1,10 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { withOtherTenants } from "../../mixins/due.ts";
 
-interface Row {
-  tenant_id: string;
-  n: number;
-}
+type Row = { tenant_id: string; n: number };
 
 const BATCH = 10;
 const backlog = (tenant_id: string, count: number): Row[] =>

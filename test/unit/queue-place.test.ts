@@ -10,9 +10,7 @@ test("places of a lane sort by when they are due, also by fractions of a millise
 });
 
 describe("the lease of a row in work", () => {
-  interface Row extends TenantDocument {
-    queue?: string;
-  }
+  type Row = TenantDocument & { queue?: string };
   /** A collection of one row: what is there now, and what was read. */
   const row = { _id: "row_1", tenant_id: "tn_a", queue: "" } as Row & { queue: string };
   const rows = {

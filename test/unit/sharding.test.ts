@@ -16,10 +16,7 @@ const table = new Map(
   ]),
 );
 
-interface Model {
-  name: string;
-  schema: Schema;
-}
+type Model = { name: string; schema: Schema };
 
 const files = globSync(["services/**/*.model.ts", "extensions/*/{*,*/*}.model.ts"], { cwd: ROOT });
 const modules: object[] = await Promise.all(files.map((file) => import(join(ROOT, file))));

@@ -27,12 +27,7 @@ const lower = (headers: Record<string, string>) =>
 
 const of = (sender: string) => SENDERS.get(sender)?.schemes;
 
-interface Changed {
-  secret?: string;
-  now?: number;
-  urls?: string[];
-  accepted?: readonly Scheme[];
-}
+type Changed = { secret?: string; now?: number; urls?: string[]; accepted?: readonly Scheme[] };
 
 function check(
   { body, headers }: Sent,

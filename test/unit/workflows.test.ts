@@ -9,11 +9,7 @@ const FOLDER = join(ROOT, ".github/workflows");
 const { load } = createRequire(import.meta.url)("js-yaml") as { load(text: string): unknown };
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-interface Step {
-  uses?: string;
-  run?: string;
-  with?: Record<string, unknown>;
-}
+type Step = { uses?: string; run?: string; with?: Record<string, unknown> };
 interface Workflow {
   permissions: Record<string, string>;
   jobs: Record<

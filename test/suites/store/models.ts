@@ -4,13 +4,7 @@ import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Workbench } from "../store.ts";
 
-interface Row {
-  _id: string;
-  tenant_id: string;
-  name?: string;
-  tags?: string[];
-  at?: Date;
-}
+type Row = { _id: string; tenant_id: string; name?: string; tags?: string[]; at?: Date };
 
 export function modelTests(bench: Workbench): void {
   describe("models", () => {

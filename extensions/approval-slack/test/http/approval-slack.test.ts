@@ -33,21 +33,9 @@ afterAll(() => slack.stop());
 const ask = async (more: object = {}, by: Api = asker) =>
   ok(await by.post("/approvals", { ...QUESTION, ...more }));
 
-interface Button {
-  text: { text: string };
-  value?: string;
-  url?: string;
-}
-interface Block {
-  type: string;
-  text?: { type: string; text: string; verbatim?: boolean };
-  elements?: Button[];
-}
-interface Message {
-  text: string;
-  replace_original?: boolean;
-  blocks: Block[];
-}
+type Button = { text: { text: string }; value?: string; url?: string };
+type Block = { type: string; text?: { type: string; text: string; verbatim?: boolean }; elements?: Button[] };
+type Message = { text: string; replace_original?: boolean; blocks: Block[] };
 
 const read = ({ body }: Pushed) => JSON.parse(body) as Message;
 const buttonsOf = ({ blocks }: Message) => blocks.find(({ type }) => type === "actions")?.elements ?? [];

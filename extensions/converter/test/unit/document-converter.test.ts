@@ -4,11 +4,7 @@ import { atEnd } from "../../../../test/support/own-folder.ts";
 import { serving } from "../../../../test/support/serving.ts";
 import { type CONVERTERS, HttpConverter } from "../../document-converter.ts";
 
-interface Answer {
-  status?: number;
-  headers?: Record<string, string>;
-  body: string;
-}
+type Answer = { status?: number; headers?: Record<string, string>; body: string };
 
 /** A converter that answers each request alike, and what it was sent. */
 async function serve({ status = 200, headers = {}, body }: Answer) {

@@ -12,10 +12,7 @@ const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "
 const operator = api(server, OPERATOR_TOKEN);
 const agent = await firstAgent(server);
 
-interface Demo {
-  tenant: { id: string; slug: string };
-  person: { email: string; password: string };
-}
+type Demo = { tenant: { id: string; slug: string }; person: { email: string; password: string } };
 
 const tenants = async () =>
   (ok(await operator.get("/tenants")).tenants as { id: string; slug: string }[]).map(({ id }) => id);

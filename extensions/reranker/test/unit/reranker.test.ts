@@ -3,9 +3,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import { serving } from "../../../../test/support/serving.ts";
 import { HttpReranker } from "../../reranker.ts";
 
-interface Body {
-  documents?: string[];
-}
+type Body = { documents?: string[] };
 
 let answer: (body: Body, res: ServerResponse) => void;
 const { url, close } = await serving(async (req, res) => {
