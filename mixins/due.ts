@@ -1,4 +1,5 @@
 import type { Document } from "mongodb";
+import type { OfTenant } from "../lib/access/caller.ts";
 import { LruMap } from "../lib/lru-map.ts";
 import { backOff } from "../lib/queue/backoff.ts";
 import { asBackground } from "../lib/queue/work.ts";
@@ -230,10 +231,6 @@ export async function inTurns<U extends OfTenant>(
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
   if (errors.length > 0) throw new Unworked(errors, false);
-}
-
-interface OfTenant {
-  tenant_id: string;
 }
 
 /** Returns the next rows, excluding some tenants, and whether there may be more. */

@@ -1,16 +1,10 @@
 import { namesSubject, writings } from "../lib/text/subject.ts";
 import type { TenantCollection, TenantDocument } from "./collection.ts";
 import { byFields, type Where } from "./query.ts";
+import type { Erased } from "./replace-texts.ts";
 
 const PAGE = 100;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-
-interface Given {
-  tenant_id: string;
-  subject?: string;
-  ids?: string[];
-  dry_run?: boolean;
-}
 
 /**
  * Deletes, or counts, the rows with a JSON text that has a field `subject` with this value or mentions one of these
@@ -19,7 +13,7 @@ interface Given {
 export async function eraseTexts<T extends TenantDocument>(
   rows: TenantCollection<T>,
   fields: readonly (keyof T & string)[],
-  { tenant_id, subject, ids = [], dry_run }: Given,
+  { tenant_id, subject, ids = [], dry_run }: Erased,
 ): Promise<string[]> {
   const known = new Set(ids);
   const subjects = new Set(subject === undefined ? [] : writings(subject));

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { ownerOf } from "../mixins/affinity.ts";
 import type { NewDelivery } from "../services/sense/deliveries/enqueue.ts";
-import { notifyReady, type Ready } from "../services/sense/deliveries/notify.ts";
+import { notifyReady } from "../services/sense/deliveries/notify.ts";
 import { enqueue } from "../services/sense/events/deliver.ts";
 import { startNats } from "./support/nats.ts";
 import { settle } from "./support/settle.ts";
@@ -22,7 +22,7 @@ type Enqueued = { deliveries: NewDelivery[] };
 let brokers: ServiceBroker[] = [];
 /** The calls of each node. */
 let enqueued: Map<string, Enqueued[]>;
-let notified: Map<string, Ready[]>;
+let notified: Map<string, { tenant_id: string; agent_id: string }[]>;
 /** A node that takes calls and does not answer. */
 let silent: string | null;
 
@@ -57,7 +57,7 @@ function newNode(nodeID: string): ServiceBroker {
         if (silent === nodeID) await new Promise(() => {});
         enqueued.set(nodeID, [...(enqueued.get(nodeID) ?? []), params]);
       },
-      wake({ params }: { params: { ready: Ready[] } }) {
+      wake({ params }: { params: { ready: { tenant_id: string; agent_id: string }[] } }) {
         notified.set(nodeID, [...(notified.get(nodeID) ?? []), ...params.ready]);
       },
     },

@@ -111,3 +111,12 @@ export type RequestContext = Pick<Call, "call" | "broadcast" | "meta">;
 /** The handler of an action as a middleware gets it. */
 // biome-ignore lint/suspicious/noExplicitAny: params are those of any action
 export type Handler = (ctx: Call<any>) => Promise<unknown>;
+
+/** Parameters that name a tenant, and an agent of it. */
+export interface OfTenant {
+  tenant_id: string;
+}
+
+export interface OfAgent extends OfTenant {
+  agent_id: string;
+}

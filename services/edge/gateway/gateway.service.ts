@@ -10,6 +10,7 @@ import type {
 } from "moleculer";
 import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
+import type { OfTenant } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { requestShare } from "../../../lib/queue/fair-queue.ts";
 import type { LiveChange } from "../../../middlewares/live-changes.ts";
@@ -18,7 +19,6 @@ import { operations } from "../../contracts.ts";
 import { INSTALLED, RUNNING } from "../../extensions.ts";
 import type { AuthChange } from "../../identity/tenants/routing-change.ts";
 import { idempotent, type Runtime, type ServiceFactory, unchecked } from "../../runtime.ts";
-import type { OfTenant } from "../../sense/events/arrivals.ts";
 import { CallerCache } from "./access/access.ts";
 import { sendInParts } from "./answer/in-parts.ts";
 import { Output } from "./answer/output.ts";

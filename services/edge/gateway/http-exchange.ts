@@ -5,6 +5,7 @@ import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
 import type { Release } from "../../../lib/queue/fair-queue.ts";
+import type { Taken } from "../../../lib/queue/sliding-window.ts";
 import type { RequestSpan } from "../../../observability/tracing.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { Output } from "./answer/output.ts";
@@ -47,14 +48,7 @@ export interface GatewayRequest extends IncomingMessage {
 }
 
 /** The remaining allowance under a request's tightest limit. */
-export interface Allowance {
-  /** False if a limit is reached; nothing was counted then. */
-  allowed: boolean;
-  limit: number;
-  remaining: number;
-  /** When the oldest counted request expires, in milliseconds since the epoch. */
-  resets_at: number;
-}
+export type Allowance = Omit<Taken, "giveBack">;
 
 /** An answer before it is sent: the form that idempotency stores and replays. */
 export interface Answer {

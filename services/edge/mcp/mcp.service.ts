@@ -1,9 +1,9 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { Service } from "moleculer";
+import type { OfTenant } from "../../../lib/access/caller.ts";
 import { VERSION } from "../../../lib/version.ts";
 import { operations } from "../../contracts.ts";
 import type { Runtime, ServiceFactory } from "../../runtime.ts";
-import type { OfTenant } from "../../sense/events/arrivals.ts";
 import type { StreamService } from "../gateway/http-exchange.ts";
 import type { Offer, Session } from "./session.ts";
 import {

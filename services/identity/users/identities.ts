@@ -1,4 +1,4 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, OfTenant } from "../../../lib/access/caller.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -9,14 +9,17 @@ import type { Role, UserState } from "./users.contract.ts";
 import type { LinkedIdentity, UserDoc } from "./users.model.ts";
 import { toState, type Users } from "./users.ts";
 
-/** A person whom the provider has identified, and the role that their claims give them here. */
-export interface Identified {
-  tenant_id: string;
-  issuer: string;
+/** A provider's claims about a person, as far as they matter here. */
+export interface Profile {
   subject: string;
   email: string | null;
   is_email_verified: boolean;
   name: string | null;
+}
+
+/** A person whom the provider has identified, and the role that their claims give them here. */
+export interface Identified extends Profile, OfTenant {
+  issuer: string;
   role: Role;
 }
 

@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { unavailable } from "../../../lib/contract/faults.ts";
+import type { Claim } from "../../../storage/blobs/guarded.ts";
 
 const CHECK_EVERY_MS = 5000;
 const MB = 1_000_000;
@@ -7,16 +8,6 @@ const RETRY_AFTER_SECONDS = 30;
 const TOO_LITTLE = "The disk has too little space for this upload. Send a smaller one, or retry later.";
 /** Large writes leave this many times the minimum free space, so that they alone never stop the small ones. */
 const LARGE_WRITE_FACTOR = 2;
-
-/** Disk space that a large write has claimed but not yet written, counted as used. */
-interface DiskClaim {
-  /** Claims more space before writing. @throws Fault service_unavailable */
-  extend(bytes: number): Promise<void>;
-  /** Records that `bytes` of the claim are now on disk. */
-  wrote(bytes: number): void;
-  /** Releases what was claimed and not written. */
-  end(): void;
-}
 
 /**
  * Watches the free space of a folder's disk. Writes to a record on it are refused before one fails halfway; next to one
@@ -72,8 +63,11 @@ export class DiskWatch {
     return `${Math.floor(freeMb)} MB free; the minimum is ${this.#minFreeMb} MB`;
   }
 
-  /** Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. */
-  claim(): DiskClaim {
+  /**
+   * Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. What is
+   * claimed and not written counts as used.
+   */
+  claim(): Required<Claim> {
     let open = 0;
     const release = (bytes: number) => {
       const released = Math.min(bytes, open);

@@ -5,6 +5,7 @@ import { forbidden, notFound } from "../../../lib/contract/faults.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { EraseContent } from "../../erasers.ts";
 import { ownerAccess } from "../../identity/agents/find-agent.ts";
 import { normaliseAudience } from "./audience.ts";
 import { dropChunks } from "./chunk-writes.ts";
@@ -43,12 +44,7 @@ export async function findReadable(
   return doc;
 }
 
-export interface EraseSubject {
-  tenant_id: string;
-  subject: string;
-  /** Only counts. */
-  dry_run?: boolean;
-}
+export type EraseSubject = EraseContent & { subject: string };
 
 interface Erased {
   documents: number;

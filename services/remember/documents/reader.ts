@@ -1,6 +1,7 @@
 import { ThreadEnded, type ThreadLimits, WorkerThread } from "../../../lib/worker-thread.ts";
 import type { Piece } from "./chunks.ts";
-import type { DocumentReaders, Loss } from "./parsers/page.ts";
+import type { Loss } from "./documents.contract.ts";
+import type { DocumentReaders } from "./parsers/page.ts";
 
 /** Input of a reading thread. */
 export interface ReadRequest {

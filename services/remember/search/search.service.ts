@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../../connectors/embedders/make.ts";
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type OfTenant } from "../../../lib/access/caller.ts";
 import { onEveryNode } from "../../../lib/broker/between-nodes.ts";
 import { makeDirectory } from "../../../lib/files.ts";
 import { newUuid } from "../../../lib/ids.ts";
@@ -40,10 +40,6 @@ import {
   ErasureModel,
   SearchStateModel,
 } from "./search.model.ts";
-
-interface OfTenant {
-  tenant_id: string;
-}
 
 /** Finds entries of other domains by words and by meaning: see docs/decisions/0022-search-index.md. */
 export const searchService: ServiceFactory = (runtime) => {

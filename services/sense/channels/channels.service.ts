@@ -1,4 +1,4 @@
-import type { Call, Caller } from "../../../lib/access/caller.ts";
+import type { Call, Caller, OfAgent } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound, requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { defined } from "../../../lib/defined.ts";
@@ -71,7 +71,7 @@ export const channelsService: ServiceFactory = ({ store }) => {
         (await channels.feeds.find(params.tenant_id, ...pageOf(params))).map(toSubscription),
       ),
       /** Returns the feeds of an agent's channels, with the time since which the agent gets their events. */
-      feeds_of_agent: idempotent<{ tenant_id: string; agent_id: string; limit: number }>(({ params }) =>
+      feeds_of_agent: idempotent<OfAgent & { limit: number }>(({ params }) =>
         feeds.ofAgent(params.tenant_id, params.agent_id, params.limit),
       ),
       /** Returns which of some agents are in a channel with a feed. */

@@ -1,9 +1,9 @@
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Claims } from "./claim.ts";
 import { type DeliveryDoc, PENDING, SETTLED, timelinePush } from "./deliveries.model.ts";
-import type { OfAgent } from "./deps.ts";
 import type { Progress } from "./health/progress.ts";
 import type { Ordering } from "./ordering.ts";
 import type { ReadyDeliveries, ToAcknowledge } from "./ready.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../../../config.ts";
-import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { type Call, isAdmin, type OfAgent } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { forbidden, isFault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { account } from "../../../middlewares/audit.ts";
@@ -19,6 +19,7 @@ import {
 import type { EventHeader } from "./dead-letter-find.ts";
 import {
   BRIEF,
+  type DeliveryDeps,
   type DeliveryDoc,
   type DeliveryState,
   deliveryId,
@@ -26,7 +27,6 @@ import {
   SETTLED,
   timelinePush,
 } from "./deliveries.model.ts";
-import type { DeliveryDeps, OfAgent } from "./deps.ts";
 import type { AgentHealth } from "./health/health.ts";
 import { reasonsOf } from "./reception.ts";
 import type { Statistics } from "./stats.ts";

@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/tracing.ts";
 import { tally } from "../../platform/usage/tally.ts";
+import type { Loaded } from "../interests/explain.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import {
+  type DeliveryDeps,
   type DeliveryDoc,
   type Matched,
   SHORTEST,
@@ -13,7 +16,6 @@ import {
   UNLEASED,
   upToBytes,
 } from "./deliveries.model.ts";
-import type { DeliveryDeps, Loaded } from "./deps.ts";
 import { enrich } from "./enrich.ts";
 import type { Lease } from "./lease.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
@@ -21,9 +23,7 @@ import type { ReadyDeliveries } from "./ready.ts";
 import { AcknowledgementCounts } from "./stats.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */
-export interface ClaimRequest {
-  tenant_id: string;
-  agent_id: string;
+export interface ClaimRequest extends OfAgent {
   limit: number;
   /** Limit of the events' bytes, also for a single one. Default: that of an answer, which a single one may exceed. */
   max_bytes?: number;
@@ -63,7 +63,7 @@ export interface Claimed {
   traceparent?: string;
 }
 
-interface ClaimResult {
+export interface ClaimResult {
   deliveries: Claimed[];
   /** Whether no more were left; absent if the agent's limits leave none. */
   drained?: boolean;

@@ -8,8 +8,7 @@ import { literal } from "../../../lib/text/containing.ts";
 import type { Where } from "../../../storage/query.ts";
 import { causeOf } from "./dead-letter-state.ts";
 import type { replayDeadLetters } from "./dead-letters.contract.ts";
-import { type DeliveryDoc, deadKey, reasonKey } from "./deliveries.model.ts";
-import type { DeliveryDeps } from "./deps.ts";
+import { type DeliveryDeps, type DeliveryDoc, deadKey, reasonKey } from "./deliveries.model.ts";
 
 /** The searched fields of a dead letter's event, as `events.headers` returns them. */
 export interface EventHeader {

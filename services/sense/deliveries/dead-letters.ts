@@ -11,6 +11,7 @@ import { account } from "../../../middlewares/audit.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { noteChange, tally } from "../../platform/usage/tally.ts";
+import type { Loaded } from "../interests/explain.ts";
 import {
   type DeadLetterFilter,
   findDead,
@@ -21,8 +22,14 @@ import {
 } from "./dead-letter-find.ts";
 import { causeOf, deadFields, keptReason, NOT_DEAD } from "./dead-letter-state.ts";
 import { DeadLetter, type listDeadLetters } from "./dead-letters.contract.ts";
-import { type DeliveryDoc, type Origin, ofEvent, timelinePush, upToBytes } from "./deliveries.model.ts";
-import type { DeliveryDeps, Loaded } from "./deps.ts";
+import {
+  type DeliveryDeps,
+  type DeliveryDoc,
+  type Origin,
+  ofEvent,
+  timelinePush,
+  upToBytes,
+} from "./deliveries.model.ts";
 
 interface DeadLettersDeps extends DeliveryDeps {
   announcements: Pick<Loop, "nudge">;

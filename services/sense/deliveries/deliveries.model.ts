@@ -1,4 +1,7 @@
+import type { ServiceBroker } from "moleculer";
 import { MESSAGE_BYTES, pagesBySize, upToSize } from "../../../lib/broker/between-nodes.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { ENRICHMENT_DEPTHS } from "../interests/interests.contract.ts";
 
@@ -213,3 +216,10 @@ export const upToBytes = <T extends Sized>(docs: T[], most = MESSAGE_BYTES) =>
 
 /** Splits deliveries into batches that fit into one call between nodes. */
 export const inBatches = <T extends Sized>(docs: T[]) => pagesBySize(docs, sizeOf, MESSAGE_BYTES);
+
+/** Dependencies of the domain's parts. */
+export interface DeliveryDeps {
+  broker: ServiceBroker;
+  store: Store;
+  deliveries: TenantCollection<DeliveryDoc>;
+}

@@ -1,5 +1,5 @@
 import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
-import { type AgentCaller, hasScope } from "../../../lib/access/caller.ts";
+import { type AgentCaller, hasScope, type OfAgent } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
@@ -19,7 +19,6 @@ import * as dead from "./dead-letters.contract.ts";
 import { countGroups, DeadLetters, discardMany, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
-import type { OfAgent } from "./deps.ts";
 import { Enqueuer, type NewDelivery } from "./enqueue.ts";
 import {
   countsOf,
@@ -37,7 +36,7 @@ import * as replay from "./history/history.contract.ts";
 import { ReplayModel } from "./history/history.model.ts";
 import { History } from "./history/history.ts";
 import { IN_WORK, Player } from "./history/player.ts";
-import { type AgentsOfTenant, findReadyAgents, notifyReady, type Ready } from "./notify.ts";
+import { type AgentsOfTenant, findReadyAgents, notifyReady } from "./notify.ts";
 import { Ordering } from "./ordering.ts";
 import { answerPoll, nextDeliveries, POLL_TIMEOUT_MS, settleAndReceive } from "./poll.ts";
 import { ReadyDeliveries } from "./ready.ts";
@@ -252,7 +251,7 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     prepare: internal<{ deliveries: NewDelivery[] }>(({ params }) =>
       domain().enqueuer.prepare(params.deliveries),
     ),
-    wake: internal<{ ready: Ready[] }>(({ params }) => {
+    wake: internal<{ ready: OfAgent[] }>(({ params }) => {
       for (const { agent_id } of params.ready) domain().requestQueues.wake(agent_id);
     }),
     /** Returns this node's recent work for a tenant (services/platform/usage/tally.ts). */
@@ -315,7 +314,7 @@ function newDomain(
   loops: Record<"replays" | "announcements" | "history", Pick<Loop, "nudge" | "within">>,
 ) {
   const { replays, announcements, history: loop } = loops;
-  const notify = (ready: Ready[]) => notifyReady(broker, ready);
+  const notify = (ready: OfAgent[]) => notifyReady(broker, ready);
   const isOwn = (agent_id: string) => isOwner(broker, "deliveries", agent_id);
   const agents = new AgentSettingsCache(broker, config);
   const deps = { broker, store, deliveries };

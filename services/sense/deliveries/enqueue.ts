@@ -1,3 +1,4 @@
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { defined } from "../../../lib/defined.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -8,7 +9,6 @@ import { tally } from "../../platform/usage/tally.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, deliveryId, type Matched, OVER, timelinePush } from "./deliveries.model.ts";
-import type { Ready } from "./notify.ts";
 import { groupOf, heldKey, type Ordering } from "./ordering.ts";
 import type { ReadyDeliveries } from "./ready.ts";
 import type { RequestQueues, Reservation } from "./receive.ts";
@@ -49,7 +49,7 @@ interface EnqueuerDeps {
   requestQueues: RequestQueues;
   ordering: Pick<Ordering, "release">;
   /** Notifies receivers on all nodes. */
-  notifyReady: (ready: Ready[]) => void;
+  notifyReady: (ready: OfAgent[]) => void;
 }
 
 /** Rows per write: more would delay the writes of others. */
@@ -147,7 +147,7 @@ export class Enqueuer {
   }
 
   #notify(rows: DeliveryDoc[]): void {
-    const ready = new Map<string, Ready>();
+    const ready = new Map<string, OfAgent>();
     for (const { tenant_id, agent_id } of rows)
       ready.set(agent_id as string, { tenant_id, agent_id: agent_id as string });
     this.#deps.notifyReady([...ready.values()]);

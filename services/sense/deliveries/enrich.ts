@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
 /** A receiver's memories in a delivery (api: Interests). */
@@ -18,9 +19,7 @@ interface EnrichRequest {
   envelope: string;
 }
 
-interface Receiver {
-  tenant_id: string;
-  agent_id: string;
+interface Receiver extends OfAgent {
   /** False if its token does not allow reading memories. */
   reads_memories?: boolean;
 }

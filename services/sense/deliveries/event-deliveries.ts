@@ -1,3 +1,4 @@
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import {
   BRIEF,
@@ -109,7 +110,7 @@ function toReceiver(doc: DeliveryDoc): EventReceiver {
  */
 export async function givenTo(
   deliveries: Deliveries,
-  { tenant_id, agent_id, event_ids }: { tenant_id: string; agent_id: string; event_ids: string[] },
+  { tenant_id, agent_id, event_ids }: OfAgent & { event_ids: string[] },
 ): Promise<string[]> {
   const ids = event_ids.map((event_id) => deliveryId(event_id, agent_id));
   const found = await deliveries.find(

@@ -1,8 +1,8 @@
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
 import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
-import type { OfAgent } from "./deps.ts";
 
 /** The limits of an agent; null: none. */
 export interface Limits {

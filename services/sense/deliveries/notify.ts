@@ -1,17 +1,14 @@
 import type { ServiceBroker } from "moleculer";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
-import type { OfAgent } from "./deps.ts";
-
-/** An agent with deliveries to receive. */
-export type Ready = OfAgent;
 
 /** Actions that look for ready deliveries: requests wait at one service, and the other pushes. */
 const WAKE = { deliveries: "deliveries.wake", push: "push.wake" };
 
 /** Wakes the nodes that own the agents' queues or push to them. A lost call delays deliveries until the next look. */
-export function notifyReady(broker: ServiceBroker, ready: Ready[]): void {
+export function notifyReady(broker: ServiceBroker, ready: OfAgent[]): void {
   if (ready.length === 0) return;
   for (const [service, action] of Object.entries(WAKE)) {
     const nodes = nodesWith(broker, service);

@@ -1,12 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import type { MongoBulkWriteError } from "mongodb";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { apart } from "../../../lib/queue/work.ts";
 import { pastGroup } from "../../../mixins/queue.ts";
 import { Quiet } from "../../../mixins/quiet.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
 import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
-import type { Ready } from "./notify.ts";
 import type { ReadyDeliveries } from "./ready.ts";
 
 /** Set on a delivery until it is the one of its group that may be delivered. */
@@ -28,7 +28,7 @@ interface OrderingDeps {
   deliveries: TenantCollection<DeliveryDoc>;
   /** Null on a store with several nodes. */
   ready: ReadyDeliveries | null;
-  notifyReady: (ready: Ready[]) => void;
+  notifyReady: (ready: OfAgent[]) => void;
 }
 
 /** Delay before groups are looked at again that wait for the fan-out of earlier events. */

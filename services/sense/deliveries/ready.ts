@@ -1,3 +1,4 @@
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Front } from "../../../storage/commands.ts";
 import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
@@ -20,9 +21,7 @@ interface HandedOut {
 }
 
 /** Knowledge of an agent's deliveries. */
-interface Known {
-  tenant_id: string;
-  agent_id: string;
+interface Known extends OfAgent {
   /** Ready ones in their order; null: not known. */
   rows: DeliveryDoc[] | null;
   /** Ids that the last read returned: such a delivery may be announced as new only after it. */

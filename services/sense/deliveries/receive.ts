@@ -1,5 +1,5 @@
 import { Actor, Actors, type Waiter } from "../../../mixins/actor.ts";
-import type { Claimed, ClaimRequest, Claims } from "./claim.ts";
+import type { Claimed, ClaimRequest, ClaimResult, Claims } from "./claim.ts";
 import { type DeliveryDoc, upToBytes } from "./deliveries.model.ts";
 import { type Held, isUnder, type Lease, type NamedLease } from "./lease.ts";
 import { type AgentsOfTenant, byTenant, type ReadyAgents } from "./notify.ts";
@@ -13,14 +13,7 @@ export interface ReceiveRequest extends ClaimRequest {
   cancel_key: string;
 }
 
-export interface Received {
-  deliveries: Claimed[];
-  /** The size of the next one, if it exceeds `max_bytes`. */
-  larger?: number;
-  /** Whether nothing was left, if that is known. */
-  drained?: boolean;
-  /** The agent's limits allow no more: when to ask again, in ms. */
-  limited_ms?: number;
+export interface Received extends ClaimResult {
   /** This node is stopping: do not ask it again. */
   stopping: boolean;
 }
@@ -189,7 +182,7 @@ export class RequestQueues {
       const waiter = queue.arm();
       try {
         const { version } = queue;
-        const claimed: Pick<Received, "deliveries" | "larger" | "limited_ms"> = skips
+        const claimed: ClaimResult = skips
           ? { deliveries: [] }
           : await queue.run(() => this.#claim(queue, request, woken, cancelled));
         // Whatever was claimed; a request that cannot settle waits no longer.
@@ -219,7 +212,7 @@ export class RequestQueues {
     request: ReceiveRequest,
     woken: boolean,
     cancelled: AbortSignal,
-  ): Promise<Pick<Received, "deliveries" | "larger" | "drained" | "limited_ms">> {
+  ): Promise<ClaimResult> {
     const nothing = { deliveries: [] };
     if (cancelled.aborted) return nothing;
     // Another request woken at the same time found less than its limit: nothing is left.

@@ -13,8 +13,7 @@ import { deliveryTo, type Matches } from "../interests/receiver.ts";
 import type { ManyParams } from "./dead-letter-find.ts";
 import { keptReason, mappingError } from "./dead-letter-state.ts";
 import { answerMany, byRows, chooseDead, type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDoc, deliveryId, inBatches, reasonKey } from "./deliveries.model.ts";
-import type { DeliveryDeps } from "./deps.ts";
+import { type DeliveryDeps, type DeliveryDoc, deliveryId, inBatches, reasonKey } from "./deliveries.model.ts";
 import type { Enqueuer, NewDelivery } from "./enqueue.ts";
 
 interface ReplaysDeps extends DeliveryDeps {

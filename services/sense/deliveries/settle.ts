@@ -1,4 +1,4 @@
-import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
+import type { AgentCaller, Call, OfAgent } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, isFault } from "../../../lib/contract/faults.ts";
 import { retryDelay } from "../../../lib/queue/backoff.ts";
@@ -16,7 +16,6 @@ import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import type * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, type TimelineEntry, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
-import type { Ready } from "./notify.ts";
 import { HELD } from "./ordering.ts";
 import type { RequestQueues } from "./receive.ts";
 
@@ -25,7 +24,7 @@ interface SettlementsDeps extends Omit<AcknowledgementsDeps, "settled"> {
   agents: AgentSettingsCache;
   claims: Claims;
   requestQueues: RequestQueues;
-  notifyReady: (ready: Ready[]) => void;
+  notifyReady: (ready: OfAgent[]) => void;
   announcements: Pick<Loop, "nudge">;
   usage: Pick<StorageUsage, "require">;
 }
@@ -210,14 +209,14 @@ export class Settlements {
   }
 
   /** Releases what a closed stream had in flight. */
-  async closeStream(stream: { tenant_id: string; agent_id: string; lease: string }): Promise<void> {
+  async closeStream(stream: OfAgent & { lease: string }): Promise<void> {
     const { tenant_id, agent_id, lease } = stream;
     const delivery_ids = await this.#deps.requestQueues.closeStream(agent_id, lease);
     if (delivery_ids.length) await this.release({ tenant_id, agent_id, lease, delivery_ids });
   }
 
   /** Dead-letters an agent's ready and held deliveries created before a time, in ms: no receiver can be reached. */
-  async giveUp(params: { tenant_id: string; agent_id: string; before: number; reason: string }) {
+  async giveUp(params: OfAgent & { before: number; reason: string }) {
     const { deliveries, store, announcements, progress, ordering } = this.#deps;
     const { tenant_id, agent_id, before, reason } = params;
     let dead_lettered = 0;
@@ -249,7 +248,7 @@ export class Settlements {
   }
 
   /** Wakes requests that wait for the end of a delivery in flight. */
-  #notifyLimited(agent: Ready): void {
+  #notifyLimited(agent: OfAgent): void {
     const { claims, notifyReady } = this.#deps;
     if (claims.limits.settled(agent.agent_id)) notifyReady([agent]);
   }

@@ -1,4 +1,4 @@
-import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { type Call, isAdmin, type OfAgent } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { forbidden } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
@@ -146,7 +146,7 @@ export class AcknowledgementCounts {
   }
 
   /** Counts acknowledgements. @param count how many of the ids were pending until now */
-  acknowledged(of: { tenant_id: string; agent_id: string }, ids: string[], count: number, at: Date): void {
+  acknowledged(of: OfAgent, ids: string[], count: number, at: Date): void {
     const now = at.getTime();
     const all = ids.flatMap((id) => this.#known.get(id) ?? []);
     for (const id of ids) this.#known.delete(id);

@@ -1,3 +1,4 @@
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { Due, inTurns } from "../../../mixins/due.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -9,7 +10,6 @@ import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import { type DeliveryDoc, type DeliveryState, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
-import type { Ready } from "./notify.ts";
 import type { Ordering } from "./ordering.ts";
 
 interface SweepDeps {
@@ -18,7 +18,7 @@ interface SweepDeps {
   agents: AgentSettingsCache;
   progress: Progress;
   ordering: Pick<Ordering, "release">;
-  notifyReady: (ready: Ready[]) => void;
+  notifyReady: (ready: OfAgent[]) => void;
 }
 
 /** Rows per write: more would delay the writes of others. */

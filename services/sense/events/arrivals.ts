@@ -1,18 +1,15 @@
 import type { ServiceBroker } from "moleculer";
+import type { OfTenant } from "../../../lib/access/caller.ts";
 
 /** Watchers renew their watch within this time; afterwards the tenant is no longer watched. */
 export const WATCHED_MS = 30_000;
 /** Events within this time are announced together. */
 const GATHER_MS = 50;
 
-/** Payload of the broker events `events.watched`, to nodes that take events, and `events.arrived`, to gateways. */
-export interface OfTenant {
-  tenant_id: string;
-}
-
 /**
  * Tells gateways that a tenant has new events, or that events have new readers. Only while somebody watches the tenant:
- * unwatched tenants cost a look-up in memory per commit.
+ * unwatched tenants cost a look-up in memory per commit. Gateways watch by the broker event `events.watched`, and get
+ * `events.arrived`.
  */
 export class Arrivals {
   readonly #broker: Pick<ServiceBroker, "broadcast">;

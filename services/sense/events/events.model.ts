@@ -1,4 +1,7 @@
+import type { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { fanoutKey, listKey } from "./position.ts";
 
@@ -95,4 +98,11 @@ export const EventModel: Model<EventDoc> = {
 export interface Publication {
   event: CloudEvent;
   row: EventDoc;
+}
+
+/** Dependencies of the domain's parts. */
+export interface EventDeps {
+  broker: ServiceBroker;
+  store: Store;
+  events: TenantCollection<EventDoc>;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Context, ServiceBroker, ServiceSchema } from "moleculer";
+import type { OfTenant } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop, working } from "../../../mixins/loop.ts";
@@ -10,7 +11,7 @@ import { recentOf } from "../../platform/usage/tally.ts";
 import { action, idempotent, internal, type Runtime, unchecked } from "../../runtime.ts";
 import type { LatestParams } from "../interests/explain.ts";
 import type { HistoryParams } from "../interests/match-agent.ts";
-import { Arrivals, type OfTenant } from "./arrivals.ts";
+import { Arrivals } from "./arrivals.ts";
 import { getEventType, listEventTypes } from "./event-types.contract.ts";
 import { EventTypes } from "./event-types.ts";
 import * as contract from "./events.contract.ts";

@@ -6,8 +6,7 @@ import { pastGroup } from "../../../mixins/queue.ts";
 import { Quiet } from "../../../mixins/quiet.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { EventDeps } from "./deps.ts";
-import type { EventDoc } from "./events.model.ts";
+import type { EventDeps, EventDoc } from "./events.model.ts";
 import type { Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { fanoutKey, keyRange, positionFrom } from "./position.ts";
 

@@ -1,4 +1,4 @@
-import type { Loaded } from "../deliveries/deps.ts";
+import type { Loaded } from "../interests/explain.ts";
 
 /** The kept part of a row; the rest would take most of the memory. */
 type Kept = Omit<Loaded, "event_id" | "traceparent"> & {

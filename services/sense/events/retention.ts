@@ -2,7 +2,7 @@ import { DAY_MS } from "../../../lib/time.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
 import { nodesWith } from "../../../mixins/affinity.ts";
 import { inTurns, tenantsIn } from "../../../mixins/due.ts";
-import type { EventDeps } from "./deps.ts";
+import type { EventDeps } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
 
 interface RetentionDeps extends EventDeps {

@@ -4,9 +4,8 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { conflict, notFound } from "../../../lib/contract/faults.ts";
 import { Due } from "../../../mixins/due.ts";
 import type { More } from "../../../mixins/loop.ts";
-import type { EventDeps } from "./deps.ts";
 import type * as contract from "./events.contract.ts";
-import type { EventDoc } from "./events.model.ts";
+import type { EventDeps, EventDoc } from "./events.model.ts";
 import { fanoutKey, listKey } from "./position.ts";
 
 interface WaitingDeps extends EventDeps {

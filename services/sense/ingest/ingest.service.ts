@@ -12,7 +12,7 @@ import {
   type Runtime,
   type ServiceFactory,
 } from "../../runtime.ts";
-import type { Loaded } from "../deliveries/deps.ts";
+import type { Loaded } from "../interests/explain.ts";
 import { idOfSender } from "./delivery-id.ts";
 import * as contract from "./ingest.contract.ts";
 import * as receiving from "./ingest.contract.ts";

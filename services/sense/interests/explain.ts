@@ -1,4 +1,4 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, OfAgent } from "../../../lib/access/caller.ts";
 import type { Owned } from "../../../lib/access/visibility.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
@@ -13,11 +13,6 @@ import type { VERDICTS } from "./interests.contract.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { Subscription } from "./receiver.ts";
 import type { Routing } from "./routing.ts";
-
-export interface OfAgent {
-  tenant_id: string;
-  agent_id: string;
-}
 
 /** The agent and the event to explain. */
 export interface Asked extends OfAgent {
@@ -138,12 +133,18 @@ export async function findLacking(
   return lacking;
 }
 
-/** An event to test an interest on. */
-export interface Sample {
+/** An event as `events.load` returns it. */
+export interface Loaded {
   event_id: string;
   /** JSON text of the whole CloudEvent. */
   envelope: string;
   accepted_at: Date;
+  /** Trace context of the publishing request, if the event has none. */
+  traceparent?: string;
+}
+
+/** An event to test an interest on. */
+export interface Sample extends Loaded {
   /** The CloudEvent, once parsed. */
   event?: CloudEvent;
 }

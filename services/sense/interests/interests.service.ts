@@ -1,4 +1,5 @@
 import type { ServiceBroker, ServiceSchema } from "moleculer";
+import type { OfTenant } from "../../../lib/access/caller.ts";
 import type { Owned } from "../../../lib/access/visibility.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
@@ -128,7 +129,6 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
   };
 }
 
-type OfTenant = { tenant_id: string };
 type EndParams = OfTenant & { owner_id: string; version: number; keep: string[] };
 type Recorded = Parameters<Waits["record"]>[1];
 

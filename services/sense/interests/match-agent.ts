@@ -1,4 +1,5 @@
 import type { Context, ServiceBroker } from "moleculer";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import type { Owned } from "../../../lib/access/visibility.ts";
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
@@ -6,6 +7,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Loaded } from "./explain.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { Match, Subscription } from "./receiver.ts";
 import { RoutingTable } from "./routing-table.ts";
@@ -31,9 +33,7 @@ export interface HistoryParams {
   limit: number;
 }
 
-export interface MatchAgentParams {
-  tenant_id: string;
-  agent_id: string;
+export interface MatchAgentParams extends OfAgent {
   /** Only this interest; null: all interests and feeds of the agent. */
   interest_id: string | null;
   /** In their order. */
@@ -124,7 +124,7 @@ function isFor(event: CloudEvent, agents: Owned[]): boolean {
 /** Loads the events that fit into a batch: none for those that are not kept or cannot be parsed. */
 async function loadBatch(broker: ServiceBroker, tenant_id: string, event_ids: string[]) {
   const params = { tenant_id, event_ids };
-  const loaded = await broker.call<{ event_id: string; envelope: string }[], unknown>("events.load", params);
+  const loaded = await broker.call<Loaded[], unknown>("events.load", params);
   const batch = new Map<string, CloudEvent | null>(event_ids.map((id) => [id, null]));
   for (const { event_id, envelope } of loaded) batch.set(event_id, parseOrNull(envelope));
   return batch;

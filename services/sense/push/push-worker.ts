@@ -8,6 +8,7 @@ import {
   type PushSender,
   signingKeys,
 } from "../../../connectors/push-sender.ts";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -18,9 +19,7 @@ import type { Received } from "../deliveries/receive.ts";
 import type { Outcomes } from "../deliveries/settle.ts";
 
 /** An agent with push delivery. */
-export interface Target {
-  tenant_id: string;
-  agent_id: string;
+export interface Target extends OfAgent {
   endpoint: string;
   format: PushFormat;
   /** Whether the agent has limits of its deliveries. */

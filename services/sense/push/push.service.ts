@@ -1,11 +1,11 @@
 import type { ServiceBroker } from "moleculer";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { FollowingLoop } from "../../../mixins/shared.ts";
 import { observeGauge, observeValue } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Unreachable } from "../deliveries/health/health.ts";
-import type { Ready } from "../deliveries/notify.ts";
 import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
 import { failedAt } from "./push-worker.ts";
 import { PushWorkers } from "./push-workers.ts";
@@ -44,7 +44,7 @@ export const pushService: ServiceFactory = (runtime) => {
       unreachable: idempotent<{ tenant_id: string; agent_ids?: string[] }>(({ params }) =>
         findUnreachable(endpoints, params),
       ),
-      wake: internal<{ ready: Ready[] }>(({ params }) => {
+      wake: internal<{ ready: OfAgent[] }>(({ params }) => {
         for (const { agent_id } of params.ready) workers.nudge(agent_id);
       }),
     },

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Caller, callerId } from "../../../../lib/access/caller.ts";
+import { type Caller, callerId, type OfTenant } from "../../../../lib/access/caller.ts";
 import { pagesBySize } from "../../../../lib/broker/between-nodes.ts";
 import { oncePerTick } from "../../../../lib/once-per.ts";
-import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
+import { WATCHED_MS } from "../../../sense/events/arrivals.ts";
 import type { EventText, FoundEvent } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
 import type { GatewayContext } from "../gateway-context.ts";

@@ -1,18 +1,11 @@
 import { cookieAttributes, cookieName } from "../../../../lib/access/session-cookie.ts";
 import { toLabel } from "../../../../lib/contract/validator.ts";
 import type { Sealed, SecretBox } from "../../../../lib/crypto/secrets.ts";
+import type { Profile } from "../../users/identities.ts";
 import type { Role } from "../../users/users.contract.ts";
 import { OIDC_COOKIE } from "../auth.contract.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
-
-/** A provider's claims about a person, as far as they matter here. */
-interface Profile {
-  subject: string;
-  email: string | null;
-  is_email_verified: boolean;
-  name: string | null;
-}
 
 const LONGEST_EMAIL = 254;
 const LONGEST_NAME = 200;

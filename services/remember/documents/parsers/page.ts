@@ -1,17 +1,11 @@
 import { MAX_CHARACTERS } from "../../../../lib/text/blocks.ts";
 import { withoutDataUris } from "../../../../lib/text/data-uris.ts";
+import type { Loss } from "../documents.contract.ts";
 
 /** A numbered part of a document, in formats that have them: a page, slide or sheet; from 1. */
 export interface Page {
   page: number | null;
   text: string;
-}
-
-/** Parts of a file that are not read, such as pictures without a description. */
-export interface Loss {
-  kind: string;
-  place: string;
-  count: number;
 }
 
 /** Losses of more kinds and places are counted together, after these. */

@@ -1,7 +1,7 @@
+import type { OfAgent } from "../../../../lib/access/caller.ts";
 import { LruMap } from "../../../../lib/lru-map.ts";
 import { DAY_MS } from "../../../../lib/time.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
-import type { OfAgent } from "../deps.ts";
 import type { Absence, ProgressDoc } from "./progress.model.ts";
 
 interface Noted {

@@ -12,8 +12,7 @@ import type {
   PastEvent,
 } from "../../interests/match-agent.ts";
 import { deliveryTo, type Receiver } from "../../interests/receiver.ts";
-import { type DeliveryDoc, deliveryId, OVER } from "../deliveries.model.ts";
-import type { DeliveryDeps } from "../deps.ts";
+import { type DeliveryDeps, type DeliveryDoc, deliveryId, OVER } from "../deliveries.model.ts";
 import type { Enqueuer, NewDelivery } from "../enqueue.ts";
 import { MOST_PENDING, type Obstacle } from "./history.contract.ts";
 import type { ReplayDoc } from "./history.model.ts";
