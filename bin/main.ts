@@ -71,7 +71,7 @@ async function main(): Promise<void> {
     brokerOptions(config, observability, { calls, tracing: runtime.hooks.tracing }),
   );
   for (const name of selectNames("SERVICES", config.SERVICES, Object.keys(serviceFactories))) {
-    for (const create of [serviceFactories[name] ?? []].flat())
+    for (const create of serviceFactories[name] ?? [])
       broker.createService(startingPatiently(create(runtime), runtime));
   }
   broker.createService(nodesService(runtime));

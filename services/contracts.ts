@@ -1,63 +1,8 @@
 import { type Operation, operationsIn, withRepresentations } from "../lib/contract/contract.ts";
 import { RUNNING } from "./extensions.ts";
+import { modulesNamed } from "./modules.ts";
 
-/** The core's contracts, in the order of the documents made of them. */
-const core: object[] = await Promise.all([
-  import("./work/approvals/approvals.contract.ts"),
-  import("./identity/agents/agents.contract.ts"),
-  import("./identity/audit/audit.contract.ts"),
-  import("./identity/auth/auth.contract.ts"),
-  import("./identity/auth/second-factor.contract.ts"),
-  import("./identity/auth/jwks.contract.ts"),
-  import("./remember/bundles/bundles.contract.ts"),
-  import("./sense/channels/channels.contract.ts"),
-  import("./sense/connectors/connectors.contract.ts"),
-  import("./sense/deliveries/deliveries.contract.ts"),
-  import("./sense/deliveries/agent-deliveries.contract.ts"),
-  import("./sense/deliveries/dead-letters.contract.ts"),
-  import("./sense/deliveries/history/history.contract.ts"),
-  import("./identity/devices/devices.contract.ts"),
-  import("./remember/documents/documents.contract.ts"),
-  import("./sense/events/events.contract.ts"),
-  import("./sense/events/event-types.contract.ts"),
-  import("./work/exemplars/exemplars.contract.ts"),
-  import("./remember/findings/findings.contract.ts"),
-  import("./work/handoffs/handoffs.contract.ts"),
-  import("./sense/ingest/ingest.contract.ts"),
-  import("./sense/interests/interests.contract.ts"),
-  import("./identity/keys/keys.contract.ts"),
-  import("./edge/live/live.contract.ts"),
-  import("./remember/memories/erase.contract.ts"),
-  import("./remember/memories/memories.contract.ts"),
-  import("./remember/memories/keys.contract.ts"),
-  import("./remember/memories/lifecycle.contract.ts"),
-  import("./remember/memories/search.contract.ts"),
-  import("./remember/memories/usage.contract.ts"),
-  import("./remember/merges/merges.contract.ts"),
-  import("./platform/nodes/nodes.contract.ts"),
-  import("./identity/oauth/oauth.contract.ts"),
-  import("./identity/onboarding/onboarding.contract.ts"),
-  import("./work/outputs/files.contract.ts"),
-  import("./work/outputs/outputs.contract.ts"),
-  import("./work/outputs/search.contract.ts"),
-  import("./identity/projects/projects.contract.ts"),
-  import("./remember/relationships/relationships.contract.ts"),
-  import("./identity/rotation/rotation.contract.ts"),
-  import("./work/runs/artifacts.contract.ts"),
-  import("./work/runs/offers.contract.ts"),
-  import("./work/runs/runs.contract.ts"),
-  import("./work/runs/steps.contract.ts"),
-  import("./sense/schedules/schedules.contract.ts"),
-  import("./remember/specialists/specialists.contract.ts"),
-  import("./platform/system/system.contract.ts"),
-  import("./identity/teams/teams.contract.ts"),
-  import("./work/templates/templates.contract.ts"),
-  import("./identity/tenants/tenants.contract.ts"),
-  import("./identity/tenants/moving.contract.ts"),
-  import("./identity/users/users.contract.ts"),
-]);
-
-const contracts = [...core, ...RUNNING.flatMap((each) => each.contracts ?? [])];
+const contracts = [...(await modulesNamed("contract")), ...RUNNING.flatMap((each) => each.contracts ?? [])];
 
 /** Every operation of the service: the source of routes, OpenAPI, MCP tools and the client. */
 export const operations: readonly Operation[] = withRepresentations(contracts.flatMap(operationsIn));

@@ -724,6 +724,16 @@ class Auth(Group[Mode]):
         Args:
             query: The query of the address that the provider sent the browser to."""
 
+    @operation("GET", "/.well-known/jwks.json", root=True, open=True)
+    def jwks(
+        self, *, retired: bool | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.AuthJwksResult:
+        """Read the public keys of access tokens and receipts (RFC 7517).
+
+        Args:
+            retired: Also the keys that no token is signed with any more: to verify receipts from before a
+                rotation. Never accept tokens by them."""
+
     @operation("GET", "/auth/ways")
     def sign_in_ways(
         self, *, idempotency_key: str | None = None, timeout: float | None = None
@@ -769,16 +779,6 @@ class Auth(Group[Mode]):
         Args:
             password: The current password.
             recovery_code: A recovery code."""
-
-    @operation("GET", "/.well-known/jwks.json", root=True, open=True)
-    def jwks(
-        self, *, retired: bool | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.AuthJwksResult:
-        """Read the public keys of access tokens and receipts (RFC 7517).
-
-        Args:
-            retired: Also the keys that no token is signed with any more: to verify receipts from before a
-                rotation. Never accept tokens by them."""
 
 
 class Bundles(Group[Mode]):
@@ -3022,38 +3022,6 @@ class Live(Group[Mode]):
 
 
 class Memories(Group[Mode]):
-    @operation("POST", "/memories/erase")
-    def erase(
-        self,
-        *,
-        agent_id: str | Unset = UNSET,
-        ids: Sequence[str] | Unset = UNSET,
-        subject: str | Unset = UNSET,
-        dry_run: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.MemoriesEraseResult:
-        """Erase memories permanently.
-
-        For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any
-        scope and status with their vectors, relationships and other data, and A2A tasks and schedules that mention
-        them; by `subject` also the documents uploaded about it, their files and chunks, and the memories derived
-        from these; by `agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and
-        handoffs. Logs and reasons of deliveries, and texts of runs, that name what is erased, or that the agent
-        wrote, are replaced by `[erased]`, as are its outputs and exemplars; by `subject` also texts of events,
-        outputs, exemplars, steps of runs, approvals, schedules, handoffs and bundles that name the person. Stored
-        answers to an Idempotency-Key with any of it are dropped. Responds once the data is removed from the
-        service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service
-        (`/.well-known/jwks.json`). If data is left, repeat the request. Needs the scope `memory:write`.
-
-        Args:
-            agent_id: Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent.
-            ids: Erase these memories.
-            subject: Erase memories, state and documents with this `subject`, also if `metadata.subject` is or
-                contains it, memories whose source event or document has it, and A2A tasks and schedules with a field
-                `subject` that is or contains it. Numbers are compared as text.
-            dry_run: Only count; erase nothing."""
-
     @operation("GET", "/memories", pages=("memories", "cursor"))
     def list(
         self,
@@ -3256,6 +3224,38 @@ class Memories(Group[Mode]):
             reason: Why `valid_from` or `valid_until` is corrected, for its history.
             project_id: Key of the project; empty: none.
             tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`."""
+
+    @operation("POST", "/memories/erase")
+    def erase(
+        self,
+        *,
+        agent_id: str | Unset = UNSET,
+        ids: Sequence[str] | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        dry_run: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesEraseResult:
+        """Erase memories permanently.
+
+        For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any
+        scope and status with their vectors, relationships and other data, and A2A tasks and schedules that mention
+        them; by `subject` also the documents uploaded about it, their files and chunks, and the memories derived
+        from these; by `agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and
+        handoffs. Logs and reasons of deliveries, and texts of runs, that name what is erased, or that the agent
+        wrote, are replaced by `[erased]`, as are its outputs and exemplars; by `subject` also texts of events,
+        outputs, exemplars, steps of runs, approvals, schedules, handoffs and bundles that name the person. Stored
+        answers to an Idempotency-Key with any of it are dropped. Responds once the data is removed from the
+        service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service
+        (`/.well-known/jwks.json`). If data is left, repeat the request. Needs the scope `memory:write`.
+
+        Args:
+            agent_id: Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent.
+            ids: Erase these memories.
+            subject: Erase memories, state and documents with this `subject`, also if `metadata.subject` is or
+                contains it, memories whose source event or document has it, and A2A tasks and schedules with a field
+                `subject` that is or contains it. Numbers are compared as text.
+            dry_run: Only count; erase nothing."""
 
     @operation("PUT", "/memories/keys/{namespace}/{key}")
     def put_by_key(
@@ -3769,47 +3769,6 @@ class Onboarding(Group[Mode]):
 
 
 class Outputs(Group[Mode]):
-    @operation("GET", "/outputs/{output_id}/export", document=True, file=True)
-    def export(
-        self,
-        *,
-        output_id: str,
-        format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> bytes:
-        """Download an output as a file.
-
-        For people. Returns the current version. `md`: as saved; `html`: without active content; `pdf` and `docx`:
-        only if the operator enables them with `OUTPUT_EXPORT`, otherwise 404. In a PDF, boxes stand for letters that
-        no installed font has: the header `Warning` names some.
-
-        Args:
-            output_id: Id or slug of the output.
-            format: File format."""
-
-    @operation("POST", "/outputs/{output_id}/email")
-    def email(
-        self,
-        *,
-        output_id: str,
-        to: str,
-        subject: str | Unset = UNSET,
-        attach_format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.OutputsEmailResult:
-        """Send an output by e-mail.
-
-        For people. The e-mail contains the text; `attach_format` also attaches it as a file. Returns 404 if the
-        operator has disabled e-mail, and 503 if no mail server is configured.
-
-        Args:
-            output_id: Id or slug of the output.
-            to: E-mail address of the recipient.
-            subject: Subject of the e-mail. Default: the output's title.
-            attach_format: Format of the attachment."""
-
     @operation("POST", "/outputs")
     def save(
         self,
@@ -3957,6 +3916,47 @@ class Outputs(Group[Mode]):
         Args:
             output_id: Id or slug of the output.
             version_num: Number or id of the version."""
+
+    @operation("GET", "/outputs/{output_id}/export", document=True, file=True)
+    def export(
+        self,
+        *,
+        output_id: str,
+        format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """Download an output as a file.
+
+        For people. Returns the current version. `md`: as saved; `html`: without active content; `pdf` and `docx`:
+        only if the operator enables them with `OUTPUT_EXPORT`, otherwise 404. In a PDF, boxes stand for letters that
+        no installed font has: the header `Warning` names some.
+
+        Args:
+            output_id: Id or slug of the output.
+            format: File format."""
+
+    @operation("POST", "/outputs/{output_id}/email")
+    def email(
+        self,
+        *,
+        output_id: str,
+        to: str,
+        subject: str | Unset = UNSET,
+        attach_format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutputsEmailResult:
+        """Send an output by e-mail.
+
+        For people. The e-mail contains the text; `attach_format` also attaches it as a file. Returns 404 if the
+        operator has disabled e-mail, and 503 if no mail server is configured.
+
+        Args:
+            output_id: Id or slug of the output.
+            to: E-mail address of the recipient.
+            subject: Subject of the e-mail. Default: the output's title.
+            attach_format: Format of the attachment."""
 
     @operation("POST", "/outputs/search", repeatable=True)
     def search(
@@ -4177,134 +4177,6 @@ class Rotation(Group[Mode]):
 
 
 class Runs(Group[Mode]):
-    @operation("POST", "/runs/{run_id}/artifacts")
-    def register_artifact(
-        self,
-        *,
-        run_id: str,
-        kind: str,
-        pointer: Mapping[str, Any],
-        step_record_id: str | None | Unset = UNSET,
-        mime_type: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.RunArtifact:
-        """Register an artifact of a run.
-
-        Use this to record a result of a step, wherever it is. Returns the artifact; its pointer is stored, never
-        followed. A run has at most 1000 artifacts (rule `run_limit`). Needs the scope `memory:write`.
-
-        Args:
-            run_id: Id of the run.
-            kind: Kind of artifact, as the run's steps expect it.
-            pointer: Where the content is. Never followed.
-            step_record_id: Attempt, completion, skip or reopening that it belongs to.
-            mime_type: Media type of the content."""
-
-    @operation("GET", "/runs/{run_id}/artifacts", pages=("artifacts", "offset"))
-    def list_artifacts(
-        self,
-        *,
-        run_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.RunsListArtifactsResult:
-        """List a run's artifacts, oldest first.
-
-        Use this to find a run's results. Returns a page of kinds, pointers and, for completed steps, content hashes.
-        Needs the scope `memory:read`.
-
-        Args:
-            run_id: Id of the run.
-            offset: Results to skip.
-            limit: Maximum number of results."""
-
-    list_artifacts_all = AllPages(list_artifacts, models.RunArtifact)
-
-    @operation("POST", "/runs/{run_id}/exemplars")
-    def attach_exemplar(
-        self, *, run_id: str, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.RunsAttachExemplarResult:
-        """Attach an exemplar to a run.
-
-        Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again
-        changes nothing. Returns the exemplars of the run. Needs the scope `memory:write`.
-
-        Args:
-            run_id: Id of the run.
-            exemplar_id: Id of the exemplar."""
-
-    @operation("POST", "/runs/{run_id}/handoff-offers")
-    def offer_handoff(
-        self,
-        *,
-        run_id: str,
-        step_key: str,
-        handoff_id: str | None | Unset = UNSET,
-        note: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.HandoffOffer:
-        """Offer a step's result to its successors.
-
-        Use this when a step's work is done and a successor must accept it. Returns the open offer. A run has at most
-        1000 offers, with 4 MB of notes (rule `run_limit`). Needs the scope `memory:write`.
-
-        Args:
-            run_id: Id of the run.
-            step_key: Key of the step.
-            handoff_id: Handoff of the caller. It stays private: inform others in `note`.
-            note: Message to the successors."""
-
-    @operation("GET", "/runs/{run_id}/handoff-offers")
-    def list_offers(
-        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.RunsListOffersResult:
-        """List a run's handoff offers, oldest first.
-
-        Use this to find an open offer to accept or decline. Returns all, with their status. Needs the scope
-        `memory:read`.
-
-        Args:
-            run_id: Id of the run."""
-
-    @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/accept")
-    def accept_offer(
-        self, *, run_id: str, offer_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.RunsAcceptOfferResult:
-        """Accept an offer.
-
-        Call this to take over the work. Returns the offer and the attempt. Completes the offering step and starts an
-        attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first
-        unassigned one. `forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt`
-        is null while the successor waits for other steps. Needs the scope `memory:write`.
-
-        Args:
-            run_id: Id of the run.
-            offer_id: Id of the handoff offer."""
-
-    @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/decline")
-    def decline_offer(
-        self,
-        *,
-        run_id: str,
-        offer_id: str,
-        note: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.HandoffOffer:
-        """Decline an offer.
-
-        Use this if the offered result is not good enough yet. The offering step stays open, so that its worker can
-        improve it and offer it again. Returns the offer. Needs the scope `memory:write`.
-
-        Args:
-            run_id: Id of the run.
-            offer_id: Id of the handoff offer.
-            note: Reason for declining."""
-
     @operation("POST", "/runs")
     def create(
         self,
@@ -4450,6 +4322,134 @@ class Runs(Group[Mode]):
 
         Args:
             run_id: Id of the run."""
+
+    @operation("POST", "/runs/{run_id}/artifacts")
+    def register_artifact(
+        self,
+        *,
+        run_id: str,
+        kind: str,
+        pointer: Mapping[str, Any],
+        step_record_id: str | None | Unset = UNSET,
+        mime_type: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunArtifact:
+        """Register an artifact of a run.
+
+        Use this to record a result of a step, wherever it is. Returns the artifact; its pointer is stored, never
+        followed. A run has at most 1000 artifacts (rule `run_limit`). Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            kind: Kind of artifact, as the run's steps expect it.
+            pointer: Where the content is. Never followed.
+            step_record_id: Attempt, completion, skip or reopening that it belongs to.
+            mime_type: Media type of the content."""
+
+    @operation("GET", "/runs/{run_id}/artifacts", pages=("artifacts", "offset"))
+    def list_artifacts(
+        self,
+        *,
+        run_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsListArtifactsResult:
+        """List a run's artifacts, oldest first.
+
+        Use this to find a run's results. Returns a page of kinds, pointers and, for completed steps, content hashes.
+        Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
+            offset: Results to skip.
+            limit: Maximum number of results."""
+
+    list_artifacts_all = AllPages(list_artifacts, models.RunArtifact)
+
+    @operation("POST", "/runs/{run_id}/exemplars")
+    def attach_exemplar(
+        self, *, run_id: str, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.RunsAttachExemplarResult:
+        """Attach an exemplar to a run.
+
+        Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again
+        changes nothing. Returns the exemplars of the run. Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            exemplar_id: Id of the exemplar."""
+
+    @operation("POST", "/runs/{run_id}/handoff-offers")
+    def offer_handoff(
+        self,
+        *,
+        run_id: str,
+        step_key: str,
+        handoff_id: str | None | Unset = UNSET,
+        note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.HandoffOffer:
+        """Offer a step's result to its successors.
+
+        Use this when a step's work is done and a successor must accept it. Returns the open offer. A run has at most
+        1000 offers, with 4 MB of notes (rule `run_limit`). Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            handoff_id: Handoff of the caller. It stays private: inform others in `note`.
+            note: Message to the successors."""
+
+    @operation("GET", "/runs/{run_id}/handoff-offers")
+    def list_offers(
+        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.RunsListOffersResult:
+        """List a run's handoff offers, oldest first.
+
+        Use this to find an open offer to accept or decline. Returns all, with their status. Needs the scope
+        `memory:read`.
+
+        Args:
+            run_id: Id of the run."""
+
+    @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/accept")
+    def accept_offer(
+        self, *, run_id: str, offer_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.RunsAcceptOfferResult:
+        """Accept an offer.
+
+        Call this to take over the work. Returns the offer and the attempt. Completes the offering step and starts an
+        attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first
+        unassigned one. `forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt`
+        is null while the successor waits for other steps. Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            offer_id: Id of the handoff offer."""
+
+    @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/decline")
+    def decline_offer(
+        self,
+        *,
+        run_id: str,
+        offer_id: str,
+        note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.HandoffOffer:
+        """Decline an offer.
+
+        Use this if the offered result is not good enough yet. The offering step stays open, so that its worker can
+        improve it and offer it again. Returns the offer. Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            offer_id: Id of the handoff offer.
+            note: Reason for declining."""
 
     @operation("POST", "/runs/{run_id}/steps/start")
     def start_step(
