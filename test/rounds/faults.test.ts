@@ -12,7 +12,7 @@ if ("stop" in mongo) await mongo.stop();
   const seed = randomInt(2 ** 31);
   const said: string[] = [];
   const outcome = await runCampaign({
-    ...{ rounds: 1, seed, say: (line) => said.push(line), start: () => startStruckCluster(2) },
+    ...{ rounds: 1, seed, say: (line) => said.push(line), start: () => startStruckCluster(2, false) },
   });
   expect({ seed, said, findings: outcome.findings }).toEqual({ seed, said, findings: [] });
   expect(outcome.accepted).toBeGreaterThan(0);

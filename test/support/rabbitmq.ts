@@ -38,8 +38,11 @@ export type Outgoing = { body: unknown; options?: Options.Publish };
 /** Sends to a durable queue, which is created if missing. Resolves when the broker has confirmed all. */
 export async function sendTo({ url }: TestRabbit, queue: string, messages: Outgoing[]): Promise<void> {
   const connection = await connect(url);
+  // Seen as messages that are not confirmed.
+  connection.on("error", () => {});
   try {
     const channel = await connection.createConfirmChannel();
+    channel.on("error", () => {});
     await channel.assertQueue(queue, { durable: true });
     for (const { body, options } of messages) channel.sendToQueue(queue, toBytes(body), lasting(options));
     await channel.waitForConfirms();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type Delivery, Ledger, ReceiverRecord, type SentEvent } from "../rounds/lib/ledger.ts";
+import type { Listed } from "../rounds/lib/make.ts";
 import { prove, type StoredEvent } from "../rounds/lib/proof.ts";
 import { seeded } from "../rounds/lib/random.ts";
 
@@ -46,7 +47,7 @@ test("what went well has no findings", () => {
   acknowledge(0, 20);
   const name = ledger.newName("r1");
   ledger.make(name, "ch_1");
-  expect(prove(ledger, [stored], [{ name, id: "ch_1" }])).toEqual([]);
+  expect(prove(ledger, [stored], [{ name }])).toEqual([]);
 });
 
 test("an expected redelivery has no findings", () => {
@@ -147,15 +148,37 @@ describe("is found", () => {
     expect(prove(ledger, [stored]).join("\n")).toMatch(finding);
   });
 
-  const channels: [string, RegExp, { name: string; id: string }[]][] = [
-    ["a channel that is lost", /made as ch_1 and is $/m, []],
-    ["a channel that is twice", /is ch_1 and ch_2/, ["ch_1", "ch_2"].map((id) => ({ name: "made", id }))],
-    ["a channel with another id", /made as ch_1 and is ch_2/, [{ name: "made", id: "ch_2" }]],
-    ["a channel that nobody asked for", /"?other"? was not made/, [{ name: "other", id: "ch_3" }]],
+  const ended = { name: "made", isEnded: true };
+  const things: [string, RegExp, Listed[]][] = [
+    ["a thing that is lost", /^made was made, and is there 0 times$/m, []],
+    ["a thing that is twice", /^made was made, and is there 2 times$/m, [ended, ended]],
+    ["a thing that is open again", /^made was ended, and is open$/m, [{ name: "made", isEnded: false }]],
+    ["a thing that nobody asked for", /^other is there, and was never made$/m, [ended, { name: "other" }]],
   ];
-  test.each(channels)("%s", (_, finding, given) => {
-    ledger.make("made", "ch_1");
+  test.each(things)("%s", (_, finding, given) => {
+    ledger.make("made", "run_1");
+    ledger.ended.add("made");
     expect(prove(ledger, [stored], given).join("\n")).toMatch(finding);
+  });
+
+  test.each([
+    ["sent when the first was answered, and given before that was acknowledged", 30, 20, 25, true],
+    ["sent before the first was answered", 5, 20, 25, false],
+    ["given when the first had been acknowledged", 30, 40, 35, false],
+  ])("of two events with one key the second, %s", (_, sent, came, settled, isFound) => {
+    const ordering = new ReceiverRecord("ordering", "poll", () => true, true);
+    ledger.receivers.push(ordering);
+    for (const [i, at] of [0, sent].entries()) {
+      const each = ledger.newEvent("r1", "notice", "x");
+      const { id } = each;
+      ledger.sent.set(id, { ...each, data: { ...each.data, key: "k" } });
+      ledger.sentAt.set(id, at);
+      ledger.answeredAt.set(id, at + 10);
+      ordering.receive({ ...handOut(1, 0), id: `dlv_${i}`, payload: each }, i * came);
+      ordering.settling.set(`dlv_${i}`, settled + i);
+    }
+    const found = prove(ledger, [stored]).filter((finding) => /came before/.test(finding));
+    expect(found).toHaveLength(isFound ? 1 : 0);
   });
 
   test("what its receiver does not want", () => {

@@ -1,12 +1,12 @@
 import { settle } from "../../support/settle.ts";
 import type { Delivery, SentEvent } from "./ledger.ts";
-import { makers, makeTheRest } from "./make.ts";
-import { prove, type StoredChannel, type StoredEvent } from "./proof.ts";
+import { everyThing, listAll, makers, makeTheRest } from "./make.ts";
+import { prove, type StoredEvent } from "./proof.ts";
 import { publishers } from "./publish.ts";
 import { type Random, seeded } from "./random.ts";
 import { pollOnce, receivers } from "./receive.ts";
 import { pause, type Round } from "./round.ts";
-import { type Actor, CHANNEL, newWorld, type Subject, VISIBILITY_SECONDS, type World } from "./world.ts";
+import { type Actor, addNewcomer, newWorld, type Subject, VISIBILITY_SECONDS, type World } from "./world.ts";
 
 interface CampaignOptions {
   rounds: number;
@@ -23,7 +23,7 @@ export interface Outcome {
   deliveries: number;
   /** Deliveries that came again, as at-least-once may do. */
   repeats: number;
-  /** Channels made under Idempotency-Keys. */
+  /** Things made under Idempotency-Keys. */
   made: number;
   /** All that must not be. */
   findings: string[];
@@ -35,8 +35,8 @@ const DRAIN_MS = 300_000;
 const RECOVERED_MS = 60_000;
 
 /**
- * Strikes at a random moment of each round, under load, and repairs it. At the end waits for all deliveries, strikes once
- * more, and checks the outcome.
+ * Strikes at a random moment of each round, under load, and repairs it. At the end strikes while history is replayed, waits
+ * for all deliveries, strikes once more, and checks the outcome.
  */
 export async function runCampaign({ rounds, seed, say, start }: CampaignOptions): Promise<Outcome> {
   const random = seeded(seed);
@@ -47,11 +47,11 @@ export async function runCampaign({ rounds, seed, say, start }: CampaignOptions)
       await strikeRound(world, newRound(world, number, random), (what) => say(`${label}: ${what}`));
       say(`${label}: ${tally(world)}`);
     }
-    await drain(world, newRound(world, rounds + 1, random));
+    await drain(world, newRound(world, rounds + 1, random), say);
     say(`drained: ${tally(world)}`);
     await expectSilence(world, random);
     const stored = await readBack(world);
-    return { ...counts(world), findings: prove(world.ledger, stored, await everyChannel(world)) };
+    return { ...counts(world), findings: prove(world.ledger, stored, await everyThing(world)) };
   } finally {
     await world.subject.stop();
   }
@@ -67,6 +67,12 @@ async function strikeRound(world: World, round: Round, say: (what: string) => vo
   // A run in which nothing was ever accepted would prove nothing.
   await settle(() => world.ledger.accepted.size > 0);
   await pause(round.random.int(0, LONGEST_ROUND_MS));
+  await strike(world, round, say);
+  round.over = true;
+  await Promise.all(lanes);
+}
+
+async function strike(world: World, round: Round, say: (what: string) => void): Promise<void> {
   round.struck = true;
   const { what, forgets, cause } = world.subject.strike(round.random);
   say(what);
@@ -76,8 +82,6 @@ async function strikeRound(world: World, round: Round, say: (what: string) => vo
   if (forgets) world.ledger.killed(from, ended);
   await recovered(world);
   say(`${what}: the API answers again after ${((Date.now() - ended) / 1000).toFixed(1)} s`);
-  round.over = true;
-  await Promise.all(lanes);
 }
 
 /** Resolves when the API answers, several times in a row: a gateway may still know a node that is gone. */
@@ -94,16 +98,23 @@ async function recovered({ admin }: World): Promise<void> {
   await settle(answered, { within: RECOVERED_MS, every: 50, what: "the API to answer again" });
 }
 
-/** Careful receivers take what there is, until nothing is pending and nothing waits for its fan-out. */
-async function drain(world: World, round: Round): Promise<void> {
+/** Careful receivers take what there is, and a new one all of history, until nothing is left to be done. */
+async function drain(world: World, round: Round, say: (what: string) => void): Promise<void> {
   round.careless = false;
   await makeTheRest(world);
+  const isReplayed = await addNewcomer(world);
   const lanes = receivers(world, round);
+  await strike(world, round, (what) => say(`replay: ${what}`));
   let left = "";
   const isDrained = async () => {
-    const { body } = await world.admin.get("/delivery/stats?limit=1");
-    left = `${body.pending} deliveries pending`;
-    if (body.pending !== 0) return false;
+    left = "history is not replayed";
+    if (!(await isReplayed())) return false;
+    const { size } = new Set((await everyThing(world)).map(({ name }) => name));
+    left = `${size} of ${world.ledger.made.size} things are there`;
+    if (size < world.ledger.made.size) return false;
+    const pending = await pendingOf(world);
+    left = `${pending} deliveries pending`;
+    if (pending !== 0) return false;
     const accepted = (await everyEvent(world)).filter(({ state }) => state !== "matched").length;
     left = `${accepted} events not matched`;
     return accepted === 0;
@@ -117,11 +128,18 @@ async function drain(world: World, round: Round): Promise<void> {
   await Promise.all(lanes);
 }
 
+/** Of the actors: the agent that asks for approvals gets the answers, and nobody polls for it. */
+async function pendingOf({ admin, actors }: World): Promise<number> {
+  const ids = new Set(actors.map(({ agent }) => agent.id));
+  const { agents } = (await admin.get("/delivery/stats?limit=200")).body;
+  const own = agents.filter(({ agent_id }: { agent_id: string }) => ids.has(agent_id));
+  return own.reduce((sum: number, { pending }: { pending: number }) => sum + pending, 0);
+}
+
 /** After one more fault and the longest lease, nobody is given anything. */
 async function expectSilence(world: World, random: Random): Promise<void> {
-  await world.subject.strike(random).cause();
-  await recovered(world);
   const round = { ...newRound(world, 0, random), careless: false };
+  await strike(world, round, () => {});
   const until = performance.now() + VISIBILITY_SECONDS * 1000 + 500;
   const answered = new Set<Actor>();
   const isHeard = () => answered.size === world.actors.length || performance.now() > until + RECOVERED_MS;
@@ -152,28 +170,8 @@ interface Listed {
   payload: SentEvent;
 }
 
-async function everyEvent({ admin }: World): Promise<Listed[]> {
-  const events: Listed[] = [];
-  let cursor = "";
-  do {
-    const { status, body } = await admin.get(`/events?limit=200&type=com.example.*${cursor}`);
-    if (status !== 200) throw new Error(`GET /events was answered with ${status}`);
-    events.push(...body.events);
-    cursor = body.next_cursor === null ? "" : `&cursor=${body.next_cursor}`;
-  } while (cursor);
-  return events;
-}
-
-async function everyChannel({ admin }: World): Promise<StoredChannel[]> {
-  const channels: StoredChannel[] = [];
-  for (let total = 1; channels.length < total; ) {
-    const { status, body } = await admin.get(`/channels?limit=200&offset=${channels.length}`);
-    if (status !== 200) throw new Error(`GET /channels was answered with ${status}`);
-    channels.push(...body.channels);
-    total = body.total;
-  }
-  return channels.filter(({ name }) => name !== CHANNEL);
-}
+const everyEvent = ({ admin }: World): Promise<Listed[]> =>
+  listAll(admin, "/events?limit=200&type=com.example.*", "events");
 
 /** Every event with the deliveries that were made of it. */
 async function readBack(world: World): Promise<StoredEvent[]> {
@@ -206,6 +204,7 @@ function counts({ ledger }: World) {
 
 function tally(world: World): string {
   const { sent, accepted, deliveries, repeats } = counts(world);
-  const { length } = world.ledger.findings;
-  return `${accepted} of ${sent} events accepted, ${deliveries} deliveries received, ${repeats} again, ${length} findings`;
+  const { findings, made } = world.ledger;
+  const last = findings.length > 0 ? `, the last: ${findings.at(-1)}` : "";
+  return `${accepted} of ${sent} events accepted, ${deliveries} deliveries received, ${repeats} again, ${made.size} things made, ${findings.length} findings${last}`;
 }

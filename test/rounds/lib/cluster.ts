@@ -2,7 +2,9 @@ import type { Child } from "../../support/child.ts";
 import { startMongo } from "../../support/mongo.ts";
 import { startNodes } from "../../support/nodes.ts";
 import { startProxy } from "../../support/proxy.ts";
+import { sendTo, startRabbit, type TestRabbit } from "../../support/rabbitmq.ts";
 import { startRedis } from "../../support/redis.ts";
+import { settle } from "../../support/settle.ts";
 import { checkOutFormer, type FormerVersion } from "../../support/versions.ts";
 import { workerReady } from "../../support/worker.ts";
 import type { Random } from "./random.ts";
@@ -12,13 +14,16 @@ import { SETTINGS, type Subject } from "./world.ts";
 const SHORTEST_MS = 500;
 const LONGEST_MS = 6000;
 
+const QUEUE = "things";
+
 /**
- * A gateway and workers over NATS, Redis and MongoDB, and one more worker behind separate proxies. A strike is one of
- * the faults that a cluster must survive: a node killed, paused or cut off, the infrastructure away, a rolling restart.
+ * A gateway and workers over NATS, Redis and MongoDB, and one more worker behind separate proxies; with a message broker
+ * if there is one and it is wanted. A strike is one of the faults that a cluster must survive: a node killed, paused or cut
+ * off, the infrastructure away, a rolling restart.
  *
  * @throws Error if there is no MongoDB to test against
  */
-export async function startStruckCluster(workers = 3): Promise<Subject> {
+export async function startStruckCluster(workers = 3, withBroker = true): Promise<Subject> {
   const mongo = await startMongo({ isOwn: true });
   if ("skipped" in mongo) throw new Error(mongo.skipped);
   // Parts that run already, should the rest not start.
@@ -26,6 +31,11 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
   opened.defer(mongo.stop);
   const redis = await startRedis();
   opened.defer(redis.stop);
+  const rabbit = withBroker ? await startRabbit() : { skipped: "not wanted" };
+  if ("url" in rabbit) {
+    opened.defer(rabbit.stop);
+    await sendTo(rabbit, QUEUE, []);
+  }
   const nodes = await startNodes(mongo.url, workers, { ...SETTINGS, REDIS_URL: redis.url });
   opened.defer(nodes.stop);
   const [record, nats] = await Promise.all([mongo.url, nodes.nats.url].map((url) => startProxy(portOf(url))));
@@ -79,9 +89,16 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
     const signal = (name: NodeJS.Signals) => () => process.kill(pid, name);
     faults["the record paused"] = (_, ms) => between(signal("SIGSTOP"), signal("SIGCONT"), ms);
   }
+  if ("url" in rabbit) faults["the broker killed"] = (_, ms) => between(rabbit.kill, rabbit.start, ms);
+  const send = (name: string) =>
+    settle(() => "url" in rabbit && sendNamed(rabbit, name), {
+      within: 60_000,
+      what: "the broker to confirm",
+    });
   opened.move();
   return {
     ...{ server: nodes.gateway, aftermath: true, largestBatch: 5 },
+    ...("url" in rabbit && { broker: { url: rabbit.url, queue: QUEUE, send } }),
     strike: (random) => {
       const [name, fault] = random.pick(Object.entries(faults));
       const ms = random.int(SHORTEST_MS, LONGEST_MS);
@@ -91,8 +108,15 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
       await nodes.stop();
       await former?.remove();
       await Promise.all([record.stop(), nats.stop(), redis.stop(), mongo.stop()]);
+      if ("url" in rabbit) await rabbit.stop();
     },
   };
+}
+
+/** A message that was not confirmed is sent again: its id tells the copies apart from others. */
+async function sendNamed(rabbit: TestRabbit, name: string): Promise<true> {
+  await sendTo(rabbit, QUEUE, [{ body: { name }, options: { messageId: name } }]);
+  return true;
 }
 
 async function between(begin: () => unknown, end: () => unknown, ms: number): Promise<void> {

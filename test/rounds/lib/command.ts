@@ -39,7 +39,7 @@ export async function runCommand(
   }
   const { sent, accepted, deliveries, repeats, made } = total;
   say(
-    `${sent} events sent, ${accepted} accepted, ${deliveries} deliveries and ${repeats} of them again, ${made} channels made`,
+    `${sent} events sent, ${accepted} accepted, ${deliveries} deliveries and ${repeats} of them again, ${made} things made`,
   );
   say(
     findings.length

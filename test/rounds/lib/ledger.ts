@@ -4,7 +4,7 @@ export interface SentEvent {
   id: string;
   type: string;
   source: string;
-  data: { n: number; text: string };
+  data: { n: number; key: string; text: string };
 }
 
 /** A delivery as a poll or a stream gave it. */
@@ -32,6 +32,9 @@ interface Kill {
   to: number;
 }
 
+/** How many values the key has by which one receiver wants its events in order. */
+const KEYS = 7;
+
 /** A lease is in the store after so long: a killed process has forgotten younger ones only. */
 const WRITTEN_MS = 2_000;
 
@@ -40,7 +43,11 @@ export class ReceiverRecord {
   readonly name: string;
   readonly via: "poll" | "stream";
   readonly wants: (event: SentEvent) => boolean;
+  /** Whether it wants events of one key in their order. */
+  readonly inOrder: boolean;
   readonly receipts = new Map<string, Receipt[]>();
+  /** Deliveries → when their acknowledgement was first sent. */
+  readonly settling = new Map<string, number>();
   /** Acknowledged deliveries → when the 200 arrived. */
   readonly acknowledged = new Map<string, number>();
   readonly kills: Kill[] = [];
@@ -54,10 +61,11 @@ export class ReceiverRecord {
   /** Delivery attempts that the receiver gave back: delivery id and attempt. */
   readonly #givenBack = new Set<string>();
 
-  constructor(name: string, via: "poll" | "stream", wants: (event: SentEvent) => boolean) {
+  constructor(name: string, via: "poll" | "stream", wants: (event: SentEvent) => boolean, inOrder = false) {
     this.name = name;
     this.via = via;
     this.wants = wants;
+    this.inOrder = inOrder;
   }
 
   /** Deliveries that came more than once, counting each time but the first. */
@@ -115,7 +123,10 @@ export class ReceiverRecord {
 
   /** Notes that an acknowledgement is about to be sent. */
   acknowledging(ids: string[]): void {
-    for (const id of ids) (this.#underWay.has(id) ? this.#contested : this.#underWay).add(id);
+    for (const id of ids) {
+      (this.#underWay.has(id) ? this.#contested : this.#underWay).add(id);
+      if (!this.settling.has(id)) this.settling.set(id, Date.now());
+    }
   }
 
   /** Notes that the answer to an acknowledgement did not come. */
@@ -147,10 +158,15 @@ export class Ledger {
   /** Events whose answer never came. */
   readonly unanswered = new Map<string, SentEvent>();
   readonly receivers: ReceiverRecord[] = [];
-  /** Channels that were answered with 201 → their id. */
+  /** When events were sent and things were asked for first, and when events were answered. */
+  readonly sentAt = new Map<string, number>();
+  readonly answeredAt = new Map<string, number>();
+  /** Names of things whose making was answered with 201 → their id. */
   readonly made = new Map<string, string>();
-  /** Channels whose answer never came. */
+  /** Those whose answer never came. */
   readonly unmade = new Set<string>();
+  /** Those that were brought to their end, and the answer said so. */
+  readonly ended = new Set<string>();
   /** Everything that must not be, in the order it was seen. */
   readonly findings: string[] = [];
   #count = 0;
@@ -168,8 +184,9 @@ export class Ledger {
     const n = ++this.#count;
     const event: SentEvent = {
       ...{ specversion: "1.0", id: `${run}-${n}`, type: `com.example.${kind}`, source: "/rounds/kill" },
-      data: { n, text },
+      data: { n, key: `k${n % KEYS}`, text },
     };
+    this.sentAt.set(event.id, Date.now());
     this.sent.set(event.id, event);
     this.unanswered.set(event.id, event);
     return event;
@@ -185,12 +202,14 @@ export class Ledger {
     const before = this.accepted.get(id);
     if (before !== undefined && before !== event_id) this.find(`${id} is ${before} and ${event_id}`);
     this.accepted.set(id, event_id);
+    if (before === undefined) this.answeredAt.set(id, Date.now());
     this.unanswered.delete(id);
   }
 
   newName(run: string): string {
     const name = `${run}-${++this.#count}`;
     this.unmade.add(name);
+    this.sentAt.set(name, Date.now());
     return name;
   }
 

@@ -1,4 +1,5 @@
-import type { Ledger, ReceiverRecord, SentEvent } from "./ledger.ts";
+import type { Ledger, Receipt, ReceiverRecord, SentEvent } from "./ledger.ts";
+import type { Listed } from "./make.ts";
 
 /** An event as the server shows it to an admin after the run. */
 export interface StoredEvent {
@@ -16,21 +17,16 @@ interface StoredReceiver {
   timeline: { at: string; what: string }[];
 }
 
-/** A channel as the server lists it after the run. */
-export interface StoredChannel {
-  id: string;
-  name: string;
-}
-
 /** Holds what the clients know against what the server says once everything is delivered. @returns all that is wrong */
-export function prove(ledger: Ledger, stored: StoredEvent[], channels: StoredChannel[] = []): string[] {
+export function prove(ledger: Ledger, stored: StoredEvent[], things: Listed[] = []): string[] {
   return [
     ...ledger.findings,
-    ...wrongChannels(ledger, channels),
+    ...wrongThings(ledger, things),
     ...missing(ledger, stored),
     ...stored.flatMap((event) => wrongWithEvent(ledger, event)),
     ...stored.flatMap((event) => ledger.receivers.flatMap((receiver) => wrongWithRows(receiver, event))),
     ...ledger.receivers.flatMap((receiver) => [...receiver.overlaps(), ...wrongCount(receiver)]),
+    ...ledger.receivers.flatMap((receiver) => (receiver.inOrder ? outOfOrder(ledger, receiver) : [])),
   ];
 }
 
@@ -83,16 +79,46 @@ function wrongCount({ name, counted, receipts, unsure }: ReceiverRecord): string
   ];
 }
 
-/** Each idempotency key created one resource, however often the request was repeated. */
-function wrongChannels({ made, unmade }: Ledger, channels: StoredChannel[]): string[] {
-  const wrong = [...made].flatMap(([name, id]) => {
-    const ids = channels.filter((channel) => channel.name === name).map((channel) => channel.id);
-    return ids.length === 1 && ids[0] === id
-      ? []
-      : [`channel ${name} was made as ${id} and is ${ids.join(" and ")}`];
+/** Each idempotency key created one thing, however often the request was repeated, and what was ended stays so. */
+function wrongThings({ made, unmade, ended }: Ledger, things: Listed[]): string[] {
+  const byName = Map.groupBy(things, ({ name }) => name);
+  const wrong = [...made.keys()].flatMap((name) => {
+    const { length, 0: first } = byName.get(name) ?? [];
+    if (length !== 1) return [`${name} was made, and is there ${length} times`];
+    return ended.has(name) && !first?.isEnded ? [`${name} was ended, and is open`] : [];
   });
-  const unknown = channels
-    .filter(({ name }) => !made.has(name))
-    .map(({ name }) => `channel ${name} was not made`);
-  return [...wrong, ...unknown, ...[...unmade].map((name) => `channel ${name} was never answered`)];
+  const unknown = [...byName.keys()].filter((name) => !made.has(name) && !unmade.has(name));
+  return [
+    ...wrong,
+    ...unknown.map((name) => `${name} is there, and was never made`),
+    ...[...unmade].map((name) => `${name} was never answered`),
+  ];
+}
+
+/** Of two events with one key, the second sent after the first was answered: it comes when that was acknowledged. */
+function outOfOrder(
+  { sent, sentAt, answeredAt }: Ledger,
+  { name, receipts, settling }: ReceiverRecord,
+): string[] {
+  const given = [...receipts].map(([id, [first]]) => {
+    const { ce_id, came_at } = first as Receipt;
+    const settled_at = settling.get(id) ?? Number.POSITIVE_INFINITY;
+    return { ce_id, came_at, settled_at, key: sent.get(ce_id)?.data.key };
+  });
+  return [...Map.groupBy(given, ({ key }) => key).values()].flatMap((all) => {
+    const time = (times: Map<string, number>, { ce_id }: (typeof given)[0]) =>
+      times.get(ce_id) ?? Number.POSITIVE_INFINITY;
+    const earlier = all.toSorted((a, b) => time(answeredAt, a) - time(answeredAt, b));
+    const later = all.toSorted((a, b) => time(sentAt, a) - time(sentAt, b));
+    let latest: (typeof given)[0] | undefined;
+    return later.flatMap((each) => {
+      for (let [next] = earlier; next && time(answeredAt, next) < time(sentAt, each); [next] = earlier) {
+        if (!latest || next.settled_at > latest.settled_at) latest = next;
+        earlier.shift();
+      }
+      return latest && latest.settled_at > each.came_at
+        ? [`${name}: ${each.ce_id} of ${each.key} came before ${latest.ce_id} was acknowledged`]
+        : [];
+    });
+  });
 }

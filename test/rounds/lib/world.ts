@@ -1,6 +1,7 @@
 import { type Api, agentToken, api } from "../../support/http.ts";
 import { created, newReceiver, type Receiver } from "../../support/receiver.ts";
 import type { TestServer } from "../../support/server.ts";
+import { signIn } from "../../support/tenancy.ts";
 import { Ledger, ReceiverRecord, type SentEvent } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
@@ -26,18 +27,30 @@ export interface Subject {
   largestBatch: number;
   /** Chooses a fault. @returns what it is, what causes and repairs it, and whether it forgets leases in memory */
   strike(random: Random): { what: string; forgets?: boolean; cause(): Promise<unknown> };
+  /** A message broker with a queue that the system is to consume; resolves when it has confirmed a message of this name. */
+  broker?: { url: string; queue: string; send(name: string): Promise<unknown> };
   stop(): Promise<void>;
 }
 
-export const SETTINGS = { RATE_LIMIT_PER_MINUTE: "0", LOG_LEVEL: "warn" };
+export const SETTINGS = {
+  RATE_LIMIT_PER_MINUTE: "0",
+  LOG_LEVEL: "warn",
+  MAX_SCHEDULES_PER_AGENT: "100000",
+  MAX_SCHEDULES_PER_TENANT: "100000",
+  CONNECTOR_ALLOW_PRIVATE: "true",
+};
 
 export interface World {
   subject: Subject;
   server: TestServer;
   admin: Api;
+  /** An admin who is a person. */
+  person: Api;
   ledger: Ledger;
   actors: Actor[];
 }
+
+const MAPPING = { entity: "thing", action: "sent", id: "/name" };
 
 interface Plan {
   name: string;
@@ -47,6 +60,7 @@ interface Plan {
   /** Is a member of the channel, whose feed is every `com.example.invoice`. */
   member?: boolean;
   wants: (event: SentEvent) => boolean;
+  inOrder?: boolean;
 }
 
 const all = { event_type: "com.example.*" };
@@ -69,28 +83,57 @@ const PLANS: Plan[] = [
     interests: [{ event_type: "com.example.inv*" }, { event_type: "*.invoice", priority: 3 }],
     wants: isKind("invoice"),
   },
+  {
+    ...{ name: "ordering", via: "poll", lanes: 2, inOrder: true, wants: isKind("notice") },
+    interests: [{ event_type: "com.example.notice", ordering_key: "data.key" }],
+  },
 ];
+/** Comes when everything has been published: history is replayed to it. */
+const NEWCOMER: Plan = {
+  ...{ name: "late", via: "poll", lanes: 1, wants: isKind("order") },
+  interests: [{ event_type: "com.example.order" }],
+};
 
 /** Creates the receivers on an empty store; nothing is sent yet. */
 export async function newWorld(subject: Subject): Promise<World> {
   const { server } = subject;
   try {
     const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
+    const { admin: user, tenant_slug } = server.credentials;
+    const person = api(server, await signIn(server, user, tenant_slug));
     const channel = (await created(admin.post("/channels", { name: CHANNEL }))).body;
     await created(admin.post(`/channels/${channel.id}/feeds`, { event_type_glob: "com.example.invoice" }));
-    const ledger = new Ledger();
-    const actors: Actor[] = [];
-    for (const { name, via, lanes, interests, member, wants } of PLANS) {
-      const settings = { visibility_timeout_seconds: VISIBILITY_SECONDS, retry_budget: 100 };
-      const agent = await newReceiver(server, admin, name, { interests, agent: settings });
-      if (member) await created(admin.post(`/channels/${channel.id}/members`, { agent_id: agent.id }));
-      const record = new ReceiverRecord(name, via, wants);
-      ledger.receivers.push(record);
-      actors.push({ agent, record, lanes });
+    const { url, queue } = subject.broker ?? {};
+    const connector = { name: "Rounds", kind: "amqp091", source: "rounds", mapping: MAPPING, url, queue };
+    if (url) await created(admin.post("/ingest/connectors", connector));
+    const world = { subject, server, admin, person, ledger: new Ledger(), actors: [] };
+    for (const plan of PLANS) {
+      const { agent } = await addActor(world, plan);
+      if (plan.member) await created(admin.post(`/channels/${channel.id}/members`, { agent_id: agent.id }));
     }
-    return { subject, server, admin, ledger, actors };
+    return world;
   } catch (error) {
     await subject.stop();
     throw error;
   }
+}
+
+async function addActor({ server, admin, ledger, actors }: World, plan: Plan): Promise<Actor> {
+  const { name, via, lanes, interests, wants, inOrder } = plan;
+  const settings = { visibility_timeout_seconds: VISIBILITY_SECONDS, retry_budget: 100 };
+  const agent = await newReceiver(server, admin, name, { interests, agent: settings });
+  const record = new ReceiverRecord(name, via, wants, inOrder);
+  ledger.receivers.push(record);
+  const actor = { agent, record, lanes };
+  actors.push(actor);
+  return actor;
+}
+
+/** One more actor, to which history is replayed. Resolves, when that has begun, to what tells whether it is done. */
+export async function addNewcomer(world: World): Promise<() => Promise<boolean>> {
+  const { id } = (await addActor(world, NEWCOMER)).agent;
+  const range = { from: "2020-01-01T00:00:00Z", per_minute: 30_000 };
+  const replay = await created(world.admin.post(`/agents/${id}/replays`, range));
+  const path = `/agents/${id}/replays/${replay.body.id}`;
+  return async () => (await world.admin.get(path)).body?.state === "completed";
 }
