@@ -14,9 +14,16 @@ import { isChosen } from "./support/choose.ts";
 import { cpuSeconds } from "./support/cpu.ts";
 import { checkLonger, isLonger } from "./support/longer.ts";
 import { sharing, startMongo } from "./support/mongo.ts";
-import { declaredNeeds, describeInstalls, describeSkipped, getNeed, type Missing } from "./support/needs.ts";
+import {
+  declaredNeeds,
+  describeInstalls,
+  describeSkipped,
+  getNeed,
+  installTogether,
+  type Missing,
+} from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
-import { startAllShared } from "./support/shared.ts";
+import { isSharing, startAllShared } from "./support/shared.ts";
 import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
 import { CLUSTER, FERRETDB } from "./support/world.ts";
 
@@ -47,6 +54,8 @@ const SUITES: Suite[] = [
 
 /** How many files each of the suites that run at the same time runs at a time: so many keep two processors busy. */
 const FILES_AT_ONCE = [3, 1, 1];
+/** Of a suite that needs nothing, while what others need is installed. */
+const MEANWHILE_AT_ONCE = 2;
 
 /** False for continuous integration (.ci/run), which has all that tests need. */
 const MAY_SKIP = process.env.SENSORIUM_TEST_SKIPS !== "none";
@@ -87,29 +96,48 @@ const needs = new Map([
   ),
 ]);
 const progress = { done: 0, total: [...needs.keys()].reduce((sum, file) => sum + secondsOf(file), 0) };
-await announce();
-const missing = await getNeeds(new Set([...needs.values()].flat()));
-const mongo =
-  [...needs.values()].flat().includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
-if (mongo && "url" in mongo) Object.assign(process.env, sharing(mongo));
 if (isWhole) process.env.SENSORIUM_TEST_ALL = "1";
-const shared = await startAllShared(suites.flatMap(({ files }) => files.map(textOf)));
-Object.assign(process.env, shared.env);
+await announce();
+/** Why what tests need is not here, by its name. */
+const missing = new Map<string, Missing>();
 const results: SuiteResult[] = [];
 // The longest first: short ones fill the remaining time.
 const queue = [
-  ...suites.map((suite) => ({ ...suite, start: (atOnce: number) => run({ atOnce, ...suite }) })),
+  ...suites.map((suite) => ({
+    ...suite,
+    needsNothing: suite.files.every((file) => needsOf(file).length === 0 && !isSharing(textOf(file))),
+    start: (atOnce: number) => run({ atOnce, ...suite }),
+  })),
   ...again.map((each) => ({
     ...each,
+    needsNothing: false,
     start: (atOnce: number) => runAgain({ atOnce, ...each }, run, missing),
   })),
 ].sort((a, b) => b.budgetSeconds - a.budgetSeconds);
 const isAlone = queue.length === 1;
-await Promise.all(FILES_AT_ONCE.map(runQueue));
-await shared.stop();
-if (mongo && "url" in mongo) await mongo.stop();
+const meanwhile = queue.find(({ needsNothing }) => needsNothing);
+if (meanwhile) queue.splice(queue.indexOf(meanwhile), 1);
+await Promise.all([
+  meanwhile
+    ?.start(isAlone ? Math.max(...FILES_AT_ONCE) : MEANWHILE_AT_ONCE)
+    .then((result) => results.push(result)),
+  runOthers(),
+]);
 process.exitCode = report(results) ? 0 : 1;
 if (isRecording) record(results);
+
+/** Installs and starts what the suites in the queue need, and runs them. */
+async function runOthers(): Promise<void> {
+  const all = [...needs.values()].flat();
+  await getNeeds(new Set(all));
+  const mongo = all.includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
+  if (mongo && "url" in mongo) Object.assign(process.env, sharing(mongo));
+  const shared = await startAllShared(suites.flatMap(({ files }) => files.map(textOf)));
+  Object.assign(process.env, shared.env);
+  await Promise.all(FILES_AT_ONCE.map(runQueue));
+  await shared.stop();
+  if (mongo && "url" in mongo) await mongo.stop();
+}
 
 async function runQueue(atOnce: number): Promise<void> {
   for (let next = queue.shift(); next; next = queue.shift()) results.push(await next.start(atOnce));
@@ -215,14 +243,13 @@ function textOf(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
 
-async function getNeeds(names: Set<string>): Promise<Map<string, Missing>> {
-  const missing = new Map<string, Missing>();
+async function getNeeds(names: Set<string>): Promise<void> {
+  await installTogether(names, say);
   for (const name of names) {
     const lacking = await getNeed(name, say);
     if (lacking) missing.set(name, lacking);
   }
   for (const [name, { why }] of missing) say(`${name}: ${why}`);
-  return missing;
 }
 
 /** Prints what failed and what was skipped, then the counts. True when all is as it should be. */

@@ -210,6 +210,17 @@ export async function describeInstalls(files: ReadonlyMap<string, readonly strin
   return lines;
 }
 
+/** Installs in one go what is missing and comes from apt. Whatever that leaves out, `getNeed` tries by itself. */
+export async function installTogether(names: Iterable<string>, say: (line: string) => void): Promise<void> {
+  if (!MAY_INSTALL || !isDebian()) return;
+  const packages: string[] = [];
+  for (const name of names) {
+    const { here, debian } = NEEDS[name] as Need;
+    if (debian && !(await here())) packages.push(debian);
+  }
+  if (packages.length > 1) await installFromApt([...new Set(packages)].join(" "), say);
+}
+
 /**
  * Ensures that `name` is available: installs it from apt if this user may, and fetches what comes from elsewhere, unless
  * `TEST_INSTALL=0`.

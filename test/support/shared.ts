@@ -94,6 +94,9 @@ function asksFor(kind: string, text: string): boolean {
   return calls.includes(kind);
 }
 
+/** Whether a test file, given its text, uses one of the servers of `startShared`. */
+export const isSharing = (text: string) => Object.keys(KINDS).some((kind) => asksFor(kind, text));
+
 /**
  * Starts the servers of `startShared`, for the test command.
  *
