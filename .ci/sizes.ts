@@ -37,7 +37,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 87_827 },
+    most: { lines: 87_867 },
   },
 ];
 
