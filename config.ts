@@ -5,17 +5,16 @@ import {
   flag,
   integer,
   integers,
-  isServiceLink,
   isTooShort,
   key,
   keys,
   LOG_LEVELS,
   list,
   readSetting,
+  requireKnown,
   type Setting,
   servers,
   text,
-  unknownSetting,
   url,
   web,
 } from "./lib/settings.ts";
@@ -346,10 +345,6 @@ export function valuesOf<S extends Record<string, Setting<unknown>>>(
   return Object.fromEntries(Object.keys(settings).map((name) => [name, read[name]])) as ValuesOf<S>;
 }
 
-// This service's variables start like these: a near miss is reported as a mistake, not ignored.
-const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|SHUTDOWN_|MAX_WRITES|MAX_INTERESTS|MAX_SCHEDULES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|RERANKER_|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|OAUTH_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
-
 /** Returns a sentence for each setting with a secret that is too short to count. */
 export function shortSecrets(env: NodeJS.ProcessEnv = process.env): string[] {
   return Object.entries(SETTINGS).flatMap(([name, setting]: [string, Setting<unknown>]) =>
@@ -368,10 +363,7 @@ export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
   settings: Record<string, Setting<unknown>> = SETTINGS,
 ): Config {
-  const unknown = Object.keys(env).filter(
-    (name) => OURS.test(name) && !Object.hasOwn(settings, name) && !isServiceLink(name, env),
-  );
-  if (unknown[0] !== undefined) throw unknownSetting(unknown[0], Object.keys(settings));
+  requireKnown(env, Object.keys(settings));
   const entries = Object.entries(settings).map(([name, setting]) => [
     name,
     readSetting(name, setting, env[name]),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { compile as compileProxies } from "proxy-addr";
-import { nearest } from "./contract/nearest.ts";
+import { editDistance, nearest, plain } from "./contract/nearest.ts";
 import { credentialsFault } from "./http/address-credentials.ts";
 
 type Kind =
@@ -66,17 +66,45 @@ export const integers = (fallback: readonly number[], means: string, min: number
 /** A setting that cannot be used: the service reports it in one line and does not start. */
 export class ConfigError extends Error {}
 
-/** Returns the error for a variable that looks like a setting and is none. */
-export function unknownSetting(name: string, names: readonly string[]): ConfigError {
-  const begin = name.replace(/_.*/, "");
-  const like = nearest(
-    name,
-    names.filter((each) => each.startsWith(begin)),
-  );
-  const meant = like?.close ? ` Did you mean ${like.name}?` : "";
-  return new ConfigError(
-    `${name} is not a setting.${meant} Remove it, or see docs/reference/settings.md for the right name.`,
-  );
+/** First words of settings that other programs' variables have, too: there the second word says whose it is. */
+const SHARED =
+  /^(AUDIT|BACKUP|BUNDLE|CONNECTOR|DATA|DEVICE|DNS|DOCUMENT|EVENT|EXPORT|HOST|LOG|LOGIN|MAX|MEMORY|MIN|OAUTH|OUTPUT|PASSWORD|PORT|PUBLIC|PUSH|RATE|REQUEST|SECRET|SERVICES|SESSION|STATS|TENANT|TRUST)$/;
+
+/** Reports a variable that begins like a setting, or is a slip away from one, as the mistake it is. @throws ConfigError */
+export function requireKnown(env: NodeJS.ProcessEnv, names: readonly string[]): void {
+  for (const name of Object.keys(env)) {
+    if (names.includes(name) || isServiceLink(name, env)) continue;
+    const slip = names.find((each) => isSlip(name, each));
+    if (!slip && !names.some((each) => beginsLike(name, each))) continue;
+    const [begin = ""] = name.split("_", 1);
+    const like = nearest(
+      name,
+      names.filter((each) => each.startsWith(begin)),
+    );
+    const meant = slip ?? (like?.close ? like.name : undefined);
+    throw new ConfigError(
+      `${name} is not a setting.${meant ? ` Did you mean ${meant}?` : ""} Remove it, or see docs/reference/settings.md for the right name.`,
+    );
+  }
+}
+
+function beginsLike(name: string, setting: string): boolean {
+  const [first = "", second] = setting.split("_");
+  // OpenTelemetry's other variables are read by its SDK.
+  if (first === "OTEL") return false;
+  if (!SHARED.test(first)) return name.startsWith(first);
+  return second !== undefined && name.startsWith(`${first}_${second}`);
+}
+
+/** Whether one letter is wrong, or two of a long name. Words alone, in small letters or the plural, are others' variables. */
+function isSlip(name: string, setting: string): boolean {
+  const [given, meant] = [plain(name), plain(setting)];
+  const most = given.length < 10 ? 1 : 2;
+  if (Math.abs(given.length - meant.length) > most || editDistance(given, meant) > most) return false;
+  if (setting.includes("_")) return true;
+  const sameLetters = new Set(given).symmetricDifference(new Set(meant)).size === 0;
+  const isPlural = `${given}s` === meant || `${meant}s` === given;
+  return /[A-Z]/.test(name) && !isPlural && (meant.length > 5 || sameLetters);
 }
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
@@ -204,7 +232,7 @@ function readNumber(
 }
 
 /** Whether Kubernetes set a variable for a service, such as `nats`: `NATS_SERVICE_HOST`, `NATS_PORT_4222_TCP` … */
-export function isServiceLink(name: string, env: NodeJS.ProcessEnv): boolean {
+function isServiceLink(name: string, env: NodeJS.ProcessEnv): boolean {
   const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_|$)/.exec(name) ?? [];
   return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
 }

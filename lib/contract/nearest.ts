@@ -9,7 +9,11 @@ export function nearest(given: string, names: readonly string[]): Nearest | unde
   const wanted = plain(given);
   let best: { name: string; distance: number } | undefined;
   for (const name of names) {
-    const distance = editDistance(wanted, plain(name));
+    const other = plain(name);
+    // One contained in the other, as `type` in `event_type`, is as near as a slip.
+    const isPart =
+      wanted.length > 2 && other.length > 2 && (wanted.includes(other) || other.includes(wanted));
+    const distance = isPart ? Number(wanted !== other) : editDistance(wanted, other);
     if (!best || distance < best.distance) best = { name, distance };
   }
   return (
@@ -23,25 +27,26 @@ export function nearest(given: string, names: readonly string[]): Nearest | unde
 /** Only this many characters are compared: the cost grows with the product of both lengths. */
 const COMPARED = 64;
 
-function plain(name: string): string {
+/** The letters and digits of a name that are compared. */
+export function plain(name: string): string {
   return name
     .slice(0, COMPARED)
     .toLowerCase()
     .replace(/[\s_-]/g, "");
 }
 
-/** Edit distance. A name contained in the other (`type` in `event_type`) has distance 1. */
-function editDistance(a: string, b: string): number {
-  if (a === b) return 0;
-  if (a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a))) return 1;
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+/** Returns how many letters are wrong, missing, extra or swapped (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
       const change = (row[j] as number) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(change, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+      const swap =
+        i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j] ? (before[j - 1] as number) + 1 : change;
+      next.push(Math.min(change, swap, (row[j + 1] as number) + 1, (next[j] as number) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length] as number;
 }
