@@ -36,10 +36,7 @@ export async function admin(
   const { name, typed, wantsHelp } = readCommand(args);
   if (wantsHelp) return void stdout.write(help());
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) {
-    const meant = didYouMean(name, Object.keys(COMMANDS));
-    throw new AdminError(`"${name}" is not a command.${meant} Run admin --help for a list.`);
-  }
+  if (!command) throw unknownCommand(name);
   refuseMore(name, command, typed);
   const { tenant, url, email, code } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
@@ -56,6 +53,20 @@ export async function admin(
   } finally {
     await target.close();
   }
+}
+
+/** Names what a group has, or the command or group that is meant. */
+function unknownCommand(name: string): AdminError {
+  const names = Object.keys(COMMANDS);
+  const [group = "", action = ""] = name.split(" ");
+  const actions = names
+    .filter((each) => each.startsWith(`${group} `))
+    .map((each) => each.split(" ")[1] ?? "");
+  if (actions.length > 0)
+    return new AdminError(`${name}: expected ${actions.join(", ")}.${didYouMean(action, actions)}`);
+  const groups = names.map((each) => each.split(" ")[0] ?? "");
+  const meant = didYouMean(name, names) || didYouMean(group, groups);
+  return new AdminError(`"${name}" is not a command.${meant} Run admin --help for a list.`);
 }
 
 async function passwordIn(file: string | undefined): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { ConfigError } from "../config.ts";
+import { didYouMean } from "../packages/client/cli/nearest.ts";
 import { RUNNING, readAllSettings, type ServerCommand } from "../services/extensions.ts";
 
 const commands = Object.assign({}, ...RUNNING.map((each) => each.commands)) as Record<string, ServerCommand>;
@@ -18,4 +19,10 @@ export async function runExtensionCommand(name: string, words: string[]): Promis
     process.exitCode = 1;
     return true;
   }
+}
+
+/** Says that the help has no such command, if it has none, and which one is meant. */
+export function refusal(name: string, help: string): string {
+  const names = Array.from(help.matchAll(/sensorium-server (-*\w+)/g), ([, known]) => known as string);
+  return names.includes(name) ? "" : `"${name}" is not a command.${didYouMean(name, names)}\n`;
 }

@@ -36,9 +36,13 @@ switch (command) {
     break;
   }
   default: {
-    const { runExtensionCommand, usage } = await import("./extension-command.ts");
+    const { runExtensionCommand, refusal, usage } = await import("./extension-command.ts");
     if (await runExtensionCommand(command, rest)) break;
-    if (!/^(-h|--help|help)$/.test(command)) process.exitCode = 2;
-    process[process.exitCode ? "stderr" : "stdout"].write(HELP.replace("\n\n", `\n${usage.join("")}\n`));
+    const help = HELP.replace("\n\n", `\n${usage.join("")}\n`);
+    if (/^(-h|--help|help)$/.test(command)) process.stdout.write(help);
+    else {
+      process.exitCode = 2;
+      process.stderr.write(refusal(command, help) + help);
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -224,6 +225,8 @@ describe("while the server runs", () => {
 test.each([
   ["frobnicate", /^"frobnicate" is not a command\. Run admin --help for a list\.$/],
   ["tenant list", /^"tenant list" is not a command\. Did you mean tenants list\?/],
+  ["tenents", /^"tenents" is not a command\. Did you mean tenants\?/],
+  ["tenants lst", /^tenants lst: expected create, list, .*\. Did you mean list\?$/],
   ["tenants list --tennant x", /^Unknown option '--tennant'\. Did you mean --tenant\?$/],
   ["users list everybody", /^Unexpected argument "everybody" for users list\.$/],
   ["tenants erase one two --confirm two", /^Unexpected argument "two" for tenants erase\.$/],
@@ -234,6 +237,15 @@ test.each([
   const { code, output } = await run(scratch, command);
   expect(code).toBe(1);
   expect(output.trimEnd().split("\n").at(-1)).toMatch(line);
+});
+
+test.each([
+  ["bakcup", '"bakcup" is not a command. Did you mean backup?\nUsage:'],
+  ["embeder", '"embeder" is not a command. Did you mean embedder?\nUsage:'],
+  ["embedder", "Usage:"],
+])("sensorium-server refuses %s", (command, output) => {
+  const { status, stderr } = spawnSync(process.execPath, ["bin/server.js", command]);
+  expect([status, stderr.toString().slice(0, output.length)]).toEqual([2, output]);
 });
 
 test.each(["", "help", "--help", "agents list -h"])("prints its help: %s", async (command) => {
