@@ -30,6 +30,8 @@ export class Cast {
   readonly #runtime: Runtime;
   readonly admin: Actor;
   readonly slug: string;
+  /** Keys that agents act with. */
+  readonly #keys: string[] = [];
 
   constructor(broker: ServiceBroker, tenant: TenantState, runtime: Runtime) {
     this.#broker = broker;
@@ -42,13 +44,30 @@ export class Cast {
   }
 
   /** The agent that each tenant is created with. */
-  get firstAgent(): string {
-    return firstIds(this.#tenant.id).agent_id;
+  get firstAgent(): Actor {
+    const { agent_id, key_id } = firstIds(this.#tenant.id);
+    return this.#agent(agent_id, key_id);
   }
 
-  agent(agent_id: string): Actor {
-    const identity = { kind: "agent" as const, agent_id, team_id: null, key_id: "key_demo" };
-    return this.#actor(agent_id, { ...identity, ...this.#rights(AGENT_SCOPES) });
+  /** @param receives whether it has interests: one without them is meant to have a key that cannot receive */
+  async hire(name: string, description: string, receives = true): Promise<Actor> {
+    const agent = { name, description, delivery_mode: "poll" };
+    const { id } = await this.admin.does(`agent ${name}`, "agents.create", agent);
+    const scopes = AGENT_SCOPES.filter((scope) => receives || scope !== "receive");
+    const key = { agent_id: id, scopes, name: "demonstration" };
+    return this.#agent(id, (await this.admin.does(`key ${name}`, "keys.create", key)).id, scopes);
+  }
+
+  /** Records that the agents were here. */
+  async see(): Promise<void> {
+    const used = this.#keys.map((key_id) => ({ tenant_id: this.#tenant.id, key_id }));
+    await this.#broker.call("keys.touch", { used });
+  }
+
+  #agent(agent_id: string, key_id: string, scopes = AGENT_SCOPES): Actor {
+    this.#keys.push(key_id);
+    const identity = { kind: "agent" as const, agent_id, team_id: null, key_id };
+    return this.#actor(agent_id, { ...identity, ...this.#rights(scopes) });
   }
 
   /** The text that a secret or an id derives from: the same in each try. */

@@ -40,6 +40,7 @@ export async function tellStory(cast: Cast): Promise<void> {
   await file(cast, agents.support);
   await launch(agents.marketing);
   await ask(agents.support, memories);
+  await cast.see();
   await admin.does("guidance", "onboarding.dismiss");
   // Last: says that the story is whole.
   await admin.does("person", "users.update", { user_id: admin.id, display_name: PERSON });
@@ -47,20 +48,16 @@ export async function tellStory(cast: Cast): Promise<void> {
 
 async function hire(cast: Cast): Promise<Agents> {
   const { admin } = cast;
-  const hired = async (name: string, description: string) => {
-    const agent = { name, description, delivery_mode: "poll" };
-    return cast.agent((await admin.does(`agent ${name}`, "agents.create", agent)).id);
-  };
   const subscribe = ({ id: agent_id }: Actor, event_type: string, filter_expression: string | null = null) =>
     admin.does(`${event_type} ${agent_id}`, "interests.create", { agent_id, event_type, filter_expression });
-  const shop = cast.agent(cast.firstAgent);
+  const shop = cast.firstAgent;
   await admin.does("agent shop", "agents.update", {
     ...{ agent_id: shop.id, name: "web-shop", description: "Publishes what customers do." },
   });
-  const billing = await hired("billing", "Writes invoices for orders over 100 EUR.");
-  const warehouse = await hired("warehouse", "Packs orders and hands parcels to the carrier.");
-  const support = await hired("support", "Answers customers; asks people before it refunds.");
-  const marketing = await hired("marketing", "Launches products, step by step.");
+  const billing = await cast.hire("billing", "Writes invoices for orders over 100 EUR.");
+  const warehouse = await cast.hire("warehouse", "Packs orders and hands parcels to the carrier.");
+  const support = await cast.hire("support", "Answers customers; asks people before it refunds.");
+  const marketing = await cast.hire("marketing", "Launches products, step by step.", false);
   await subscribe(billing, "com.northwind.order.*", "data.total > 100");
   await subscribe(warehouse, ORDER);
   await subscribe(warehouse, "com.carrier.parcel.*");

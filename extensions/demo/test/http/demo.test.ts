@@ -22,9 +22,10 @@ const remove = async () => ok(await agent.del("/demo"));
 
 /** The contents of a whole demonstration. */
 async function expectStory(admin: Api): Promise<void> {
-  const { agents } = ok(await admin.get("/agents"));
+  const { agents } = ok(await admin.get("/agents?include=delivery"));
   const names = agents.map(({ name }: { name: string }) => name).sort();
   expect(names).toEqual(["billing", "marketing", "support", "warehouse", "web-shop"]);
+  for (const { delivery } of agents) expect(delivery.last_seen_at).not.toBeNull();
   const { events } = ok(await admin.get("/events?include_service=false&limit=50"));
   const outcomes = events.map(
     ({ payload, outcome }: { payload: { id: string; type: string }; outcome: string }) =>
