@@ -1,4 +1,5 @@
 import { expectation, Fault, quoted } from "../contract/faults.ts";
+import { hasRealDay } from "../time.ts";
 
 /** A CloudEvents 1.0 envelope in its JSON form (spec: Event). Any other name is an extension attribute. */
 export interface CloudEvent {
@@ -176,11 +177,9 @@ export function isUri(value: unknown): boolean {
   return isShort(value) && URI.test(value);
 }
 
-function isTime(value: unknown): boolean {
-  if (!isShort(value) || !RFC3339.test(value)) return false;
-  const day = Number(value.slice("2026-01-".length, "2026-01-31".length));
-  // Date takes the 30th of February for the 2nd of March.
-  return day <= 28 || new Date(value.slice(0, "2026-01-31".length)).getUTCDate() === day;
+/** Whether a value is a date and time (RFC 3339) of a day that exists. */
+export function isTime(value: unknown): boolean {
+  return isShort(value) && RFC3339.test(value) && hasRealDay(value);
 }
 
 function isBase64(value: unknown): boolean {

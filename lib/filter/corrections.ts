@@ -1,5 +1,6 @@
 import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { compareTexts } from "../text/code-points.ts";
+import { hasRealDay } from "../time.ts";
 import { charge } from "./cost.ts";
 
 /** The part of a timestamp below a millisecond. A property, because cel-js recognises timestamps by their constructor. */
@@ -14,7 +15,7 @@ const LAST = BigInt(Date.parse("9999-12-31T23:59:59.999Z"));
 const MOST_SECONDS = 315_576_000_000n;
 
 const TIME =
-  /^(\d{4}-\d\d-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9})\d*)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  /^(\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9})\d*)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 function isMoment(value: unknown): value is Moment {
   return value instanceof Date;
@@ -54,9 +55,8 @@ function toSpan(nanos: bigint): Duration {
 /** Parses RFC 3339, refusing nonexistent days. @throws RangeError */
 function parseMoment(text: string): Moment {
   charge(PARSE_PRICE);
-  const [, local, day, fraction = "", offset] = TIME.exec(text.slice(0, 100)) ?? [];
-  // Date takes the 30th of February for the 2nd of March.
-  if (local && new Date(`${local}Z`).getUTCDate() === Number(day)) {
+  const [, local, fraction = "", offset] = TIME.exec(text.slice(0, 100)) ?? [];
+  if (local && hasRealDay(local)) {
     const ms = BigInt(Date.parse(`${local}${offset}`));
     return toMoment(ms * MILLISECOND + BigInt(fraction.padEnd(9, "0")));
   }

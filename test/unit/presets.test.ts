@@ -124,7 +124,7 @@ const cases: [
   ],
   [
     "a request of Bitbucket Server",
-    { date: "2026-01-31T09:00:00Z", pullRequest: { toRef: { repository: { slug: "app" } } } },
+    { date: "2026-01-31T10:00:00+0100", pullRequest: { toRef: { repository: { slug: "app" } } } },
     of("com.bitbucket.pr.opened", "app", "2026-01-31T09:00:00.000Z"),
     { "x-event-key": "pr:opened" },
   ],
@@ -162,11 +162,13 @@ const cases: [
     { value: [{ lifecycleEvent: "subscriptionRemoved" }] },
     of("com.microsoft_graph.lifecycle.subscriptionremoved"),
   ],
-  ...["yesterday", "Dec 5", "5", "2026-02-30T09:00:00Z", "2026-01-31"].map((createdAt): (typeof cases)[0] => [
-    `the time ${createdAt}, which cannot be read`,
-    { type: "Issue", action: "create", createdAt },
-    of("com.linear.issue.create"),
-  ]),
+  ...["yesterday", "Dec 5", "5", "2026-02-30T09:00:00Z", "2026-01-31", "2026-01-31T09:00:00"].map(
+    (createdAt): (typeof cases)[0] => [
+      `the time ${createdAt}, which cannot be read`,
+      { type: "Issue", action: "create", createdAt },
+      of("com.linear.issue.create"),
+    ],
+  ),
 ];
 
 describe("a preset maps", () => {

@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { checkCloudEvent, isTime } from "../../../lib/cloudevents/cloudevents.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -310,15 +310,15 @@ function part(title: string, value: string): string {
   return folded;
 }
 
-/** Converts a time of a sender: seconds, milliseconds, or a day that exists with a time; undefined for others. */
+/** Converts a time of a sender: seconds, milliseconds, or a time with its zone; undefined for others. */
 function parseTime(given = ""): string | undefined {
-  const seconds = /^\d{9,10}$/.test(given);
-  const number = seconds || /^\d{12,13}$/.test(given);
-  const [, day, date] = /^(\d{4}-\d\d-(\d\d))[T ]\d/.exec(given) ?? [];
-  if (!number && !(day && new Date(day).getUTCDate() === Number(date))) return undefined;
-  // GitLab: "2026-01-31 09:30:00 UTC".
-  const time = new Date(
-    number ? Number(given) * (seconds ? 1000 : 1) : given.replace(" UTC", "Z").replace(" ", "T"),
-  );
+  if (/^(\d{9,10}|\d{12,13})$/.test(given))
+    return new Date(Number(given) * (given.length > 10 ? 1 : 1000)).toISOString();
+  // GitLab's "2026-01-31 09:30:00 UTC", Bitbucket's +0100.
+  const written = given
+    .replace(" UTC", "Z")
+    .replace(" ", "T")
+    .replace(/([+-]\d\d)(\d\d)$/, "$1:$2");
+  const time = new Date(isTime(written) ? written : "");
   return time.getUTCFullYear() >= 1970 && time.getUTCFullYear() <= 9999 ? time.toISOString() : undefined;
 }
