@@ -37,7 +37,7 @@ test("an interest is tried, made, listed and withdrawn", async () => {
     err: expect.stringContaining(`filter: ${made.id}. Update that one.`),
   });
   expect(await done("interest", "add", ...wanted, "--if-missing")).toBe(line);
-  const changes = ["--retry-delays", "1,30", "--priority", "2"];
+  const changes = ["--retry-delays", "1s,30s", "--priority", "2"];
   expect(await json("interest", "update", made.id, ...changes)).toMatchObject({
     ...{ id: made.id, event_type: wanted[0], filter_expression: "data.total > 7" },
     ...{ priority: 2, enrichment_depth: "shallow", retry_delays_seconds: [1, 30] },
@@ -53,7 +53,7 @@ test("an interest is tried, made, listed and withdrawn", async () => {
     expect(await json("interest", "update", made.id, ...options.split(" "))).toMatchObject(changed);
   expect(await done("interest", "remove", made.id)).toBe(`${made.id} removed.`);
   expect(await done("interest")).not.toContain(made.id);
-  const delayed = await json("interest", "add", "com.example.delayed", "--retry-delays", "5,60");
+  const delayed = await json("interest", "add", "com.example.delayed", "--retry-delays", "5s,1m");
   expect(delayed).toMatchObject({ priority: 5, enrichment_depth: "none", retry_delays_seconds: [5, 60] });
 });
 
@@ -118,6 +118,11 @@ test("an event is published later, listed while it waits, and cancelled", async 
   expect(await done("event", "show", id)).toMatch(/Waits until\s+\d/);
   expect(await done("event", "cancel", id)).toBe(`${id} cancelled.`);
   expect(await done("event", "list", "--waiting")).toBe("No events.");
+  const past = await cli.run(["publish", "com.cli.past", "--at", "2026-01-31T09:00:00Z"]);
+  expect(past).toMatchObject({
+    err: expect.stringContaining("which is past"),
+    out: expect.stringMatching(/accepted$/m),
+  });
   const soon = await json("publish", "com.cli.soon", "--at", new Date(Date.now() + 5000).toISOString());
   await settle(async () => (await json("event", "show", soon.event_id)).state === "matched");
 });

@@ -124,7 +124,7 @@ test("an agent is found by a part of its name, and changed", async () => {
   expect(await json("agent", "list", "uck")).toMatchObject([{ id: agentId, name: "stuck" }]);
   expect(await run("agent", "list", "nobody")).toBe("No agents.");
   expect((await run("agent", "list")).split("\n")[0]).toMatch(/^ID +STATE +PENDING +OLDEST +DEAD +NAME/);
-  const answer = await run("agent", "update", agentId, "--retry-budget", "1", "--retry-delays", "5,60");
+  const answer = await run("agent", "update", agentId, "--retry-budget", "1", "--retry-delays", "5s,1m");
   expect(answer).toBe("stuck changed.");
   const found = await admin.agents.get({ agent_id: agentId });
   expect(found).toMatchObject({ retry_budget: 1, retry_delays_seconds: [5, 60] });
@@ -149,7 +149,9 @@ test("an agent is found by a part of its name, and changed", async () => {
   const ran = await cli.run(["agent", "update", agentId]);
   expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("Nothing to change") });
   expect(await cli.run(["agent", "update", agentId, "--retry-budget", "many"])).toMatchObject({ code: 2 });
-  expect(await cli.run(["agent", "update", agentId, "--retry-delays", "10,soon"])).toMatchObject({ code: 2 });
+  expect(await cli.run(["agent", "update", agentId, "--retry-delays", "10s,soon"])).toMatchObject({
+    code: 2,
+  });
 });
 
 test("past events are counted, replayed to an agent and listed", async () => {

@@ -108,7 +108,7 @@ describe("sensorium mcp", () => {
     const env = { SENSORIUM_URL: silent.url, SENSORIUM_API_KEY: "" };
     const ask = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })}\n`;
     for (const tools of ["memories", "runs"]) {
-      const { code, out } = await cli.run(["mcp", "--tools", tools, "--timeout", "1"], { input: ask, env });
+      const { code, out } = await cli.run(["mcp", "--tools", tools, "--timeout", "1s"], { input: ask, env });
       expect(code).toBe(0);
       expect(JSON.parse(out)).toMatchObject({
         id: 1,

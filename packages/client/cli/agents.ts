@@ -7,10 +7,11 @@ import type {
   Reception,
 } from "../generated/types.ts";
 import { findAgentId, findTeamId } from "./agent-names.ts";
-import { type Command, type Context, count, readDelays, text, word } from "./command.ts";
+import { type Command, type Context, count, text, word } from "./command.ts";
 import { confirmed } from "./confirm.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, duration, formatDetails } from "./table.ts";
+import { readDelays } from "./times.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
@@ -59,7 +60,10 @@ export const AGENTS: Record<string, Command> = {
       name: { value: "TEXT", means: "the new name" },
       endpoint: { value: "URL", means: "where its deliveries are pushed" },
       "retry-budget": { value: "N", means: "attempts before a delivery is dead-lettered" },
-      "retry-delays": { value: "SECONDS,…", means: "before each retry; the last one repeats" },
+      "retry-delays": {
+        value: "DURATION,…",
+        means: "before each retry, such as 10s,1m; the last one repeats",
+      },
       "max-in-flight": { value: "N|none", means: "deliveries that it has at once" },
       "max-per-minute": { value: "N|none", means: "deliveries that it gets in a minute" },
     },

@@ -96,17 +96,6 @@ export function count(context: Context, name: string, fallback: number): number 
   return Number(typed);
 }
 
-/** Returns the seconds before each retry, given as `10,60`. @throws UsageError */
-export function readDelays(context: Context): number[] | undefined {
-  const typed = text(context, "retry-delays");
-  const delays = typed?.split(",").map(Number);
-  if (delays?.some((each) => !Number.isInteger(each) || each < 1))
-    throw new UsageError(
-      `--retry-delays is ${typed}: expected whole seconds, comma-separated, such as 10,60,300.`,
-    );
-  return delays;
-}
-
 /** Returns an option with a fixed set of values. @throws UsageError */
 export function choice<const T extends readonly string[]>(
   context: Context,

@@ -42,8 +42,8 @@ export const publish: Command = {
       },
       { signal: context.signal },
     );
-    const until = notbefore && result.status === "accepted" ? `, waits until ${notbefore}` : "";
-    context.print(result, `${result.event_id} ${result.status}${until}`);
+    const waits = notbefore && Date.parse(notbefore) > Date.now() && result.status === "accepted";
+    context.print(result, `${result.event_id} ${result.status}${waits ? `, waits until ${notbefore}` : ""}`);
     noteWarnings(context, result);
   },
 };

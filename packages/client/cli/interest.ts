@@ -1,14 +1,7 @@
 import type { Interest, InterestsUpdateParams } from "../generated/types.ts";
 import { existingInterest } from "../interest.ts";
-import {
-  type Command,
-  type Context,
-  noteWarnings,
-  optionalChoice,
-  readDelays,
-  text,
-  word,
-} from "./command.ts";
+import { type Command, type Context, noteWarnings, optionalChoice, text, word } from "./command.ts";
+import { readDelays } from "./times.ts";
 import { UsageError } from "./usage.ts";
 
 const DEPTHS = ["none", "shallow", "deep"] as const;
@@ -20,7 +13,7 @@ const SETTINGS = {
   priority: { value: "0-9", means: "9 is delivered first; default: 5" },
   enrich: { value: DEPTHS.join("|"), means: "deliver each event with related memories of the agent" },
   "retry-delays": {
-    value: "SECONDS,…",
+    value: "DURATION,…",
     means: "before each retry; the last one repeats; default: the agent's",
   },
   "order-by": { value: "PATH", means: "one delivery at a time for each value, like data.order_id" },
@@ -55,7 +48,7 @@ export const INTEREST: Record<string, Command> = {
       "agent-delays": { means: "retry after the agent's delays again" },
       unordered: { means: "deliver in any order again" },
     },
-    examples: ["interest update int_… --retry-delays 1,5,30"],
+    examples: ["interest update int_… --retry-delays 1s,5s,30s"],
     as: ["agent"],
     run: update,
   },

@@ -7,7 +7,7 @@ import { messagesOf } from "../sse.ts";
 import { after } from "../support.ts";
 import { adviceOn, requireTold } from "./advice.ts";
 import { ACKNOWLEDGED_BY, Channel } from "./channel.ts";
-import { type Command, type Context, choice, count, readList, text } from "./command.ts";
+import { type Command, type Context, choice, readList, text } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readDuration } from "./times.ts";
 
@@ -37,8 +37,8 @@ export const mcp: Command = {
         "with --channel: time for the session to settle an event, and for people to answer, such as 90s, 15m or 2h; default: 15m",
     },
     timeout: {
-      value: "SECONDS",
-      means: "answer a request with an error if the service sends nothing for so long; default: 60",
+      value: "DURATION",
+      means: "answer a request with an error if the service sends nothing for so long; default: 60s",
     },
   },
   as: ["agent"],
@@ -56,7 +56,7 @@ const ENDPOINT: Operation = {
 };
 const VERSION_META = "io.modelcontextprotocol/protocolVersion";
 /** Longer than any call waits for events (30 s). A connection may be dead without being closed, as after sleep. */
-const ANSWER_SECONDS = 60;
+const LONGEST_SILENCE = "60s";
 const ASKS_PERMISSION = "notifications/claude/channel/permission_request";
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
@@ -82,7 +82,7 @@ class Bridge {
   readonly #context: Context;
   readonly #connection: Connection;
   readonly #tools: string | undefined;
-  readonly #seconds: number;
+  readonly #silenceMs: number;
   readonly #channel: Channel | undefined;
   readonly #underWay = new Map<Id, { work: Promise<void>; leave: AbortController }>();
   /** The version agreed on in `initialize`; since 2026-07-28 every message names its own. */
@@ -91,7 +91,7 @@ class Bridge {
   constructor(context: Context) {
     this.#context = context;
     this.#tools = text(context, "tools");
-    this.#seconds = count(context, "timeout", ANSWER_SECONDS);
+    this.#silenceMs = readDuration(context, "timeout", LONGEST_SILENCE);
     this.#connection = { ...context.connection, fetch: fetchAnswer };
     if (context.options.channel === true)
       this.#channel = new Channel(context, this.#write, {
@@ -143,8 +143,8 @@ class Bridge {
   async #ask(line: string, message: Message, id: Id, left: AbortSignal): Promise<void> {
     const { settings } = this.#context;
     const silent = new AbortController();
-    const text = `The service sent nothing for ${this.#seconds} s. The request may have taken effect.`;
-    const watch = () => after(this.#seconds * 1000, () => silent.abort(new Error(text)));
+    const text = `The service sent nothing for ${this.#silenceMs / 1000} s. The request may have taken effect.`;
+    const watch = () => after(this.#silenceMs, () => silent.abort(new Error(text)));
     let unwatch = watch();
     const heard = () => {
       unwatch();

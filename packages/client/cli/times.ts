@@ -1,4 +1,4 @@
-import { type Context, text } from "./command.ts";
+import { type Context, readList, text } from "./command.ts";
 import { UsageError } from "./usage.ts";
 
 const DAY_MS = 86_400_000;
@@ -48,6 +48,10 @@ export function parseTime(name: string, typed: string): string {
 export function readDuration(context: Context, name: string, fallback: string): number {
   return parseSpan(name, text(context, name) ?? fallback);
 }
+
+/** Returns the seconds before each retry, given as `10s,1m`. @throws UsageError */
+export const readDelays = (context: Context): number[] | undefined =>
+  readList(context, "retry-delays")?.map((each) => parseSpan("retry-delays", each) / 1000);
 
 function parseSpan(name: string, span: string): number {
   const [, count, unit] = /^(\d{1,9})\s*([smhd])$/.exec(span) ?? [];
