@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { quoteExcerpt } from "../../packages/client/index.ts";
 import { api } from "../support/http.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { pythonOfTests, runPython } from "../support/python.ts";
@@ -51,6 +52,17 @@ test("no project has a finding of ruff, and all are formatted", async () => {
   for (const check of [["check"], ["format", "--check"]])
     for (const files of [PROJECTS, config])
       expect(await python(".", ["-m", "ruff", ...check, "--no-cache", ...files])).toMatchObject({ code: 0 });
+});
+
+test("quotes for models as the other client does, also what is too long", async () => {
+  const pieces = [
+    ["Parcel 7 `lost`\r\n", 1],
+    ["```\u202e über 12\n", 4000],
+  ] as const;
+  const program =
+    "import json, sys, sensorium as s; print(json.dumps([s.quote_excerpt(a * n, sys.argv[2]) for a, n in json.loads(sys.argv[1])]))";
+  const { output } = await python(".", ["-c", program, JSON.stringify(pieces), "call it"]);
+  expect(JSON.parse(output)).toEqual(pieces.map(([text, n]) => quoteExcerpt(text.repeat(n), "call it")));
 });
 
 describe.each(CHECKED)("%s", (folder) => {
