@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Config, ConfigError } from "../config.ts";
@@ -16,6 +15,7 @@ import {
   type Identity,
   ownFlags,
   ownOptions,
+  readGiven,
   refuseMore,
   type Target,
   type Typed,
@@ -39,14 +39,9 @@ export async function admin(
   if (!command) throw unknownCommand(name);
   refuseMore(name, command, typed);
   const { tenant, url, email, code } = typed.options;
-  const password = await passwordIn(typed.options["password-file"]);
-  const target = await openTarget(readAllSettings(env), {
-    tenant,
-    url,
-    email,
-    password,
-    code,
-  });
+  const file = typed.options["password-file"];
+  const password = file === undefined ? undefined : (await readGiven("password-file", file)).trimEnd();
+  const target = await openTarget(readAllSettings(env), { tenant, url, email, password, code });
   try {
     const result = await command.run(target, typed);
     write(stdout, `${JSON.stringify(result, null, 2)}\n`);
@@ -57,24 +52,14 @@ export async function admin(
 
 /** Names what a group has, or the command or group that is meant. */
 function unknownCommand(name: string): AdminError {
-  const names = Object.keys(COMMANDS);
+  const pairs = Object.keys(COMMANDS).map((each) => each.split(" ") as [string, string?]);
   const [group = "", action = ""] = name.split(" ");
-  const actions = names
-    .filter((each) => each.startsWith(`${group} `))
-    .map((each) => each.split(" ")[1] ?? "");
+  const actions = pairs.flatMap(([first, second = []]) => (first === group ? second : []));
   if (actions.length > 0)
     return new AdminError(`${name}: expected ${actions.join(", ")}.${didYouMean(action, actions)}`);
-  const groups = names.map((each) => each.split(" ")[0] ?? "");
-  const meant = didYouMean(name, names) || didYouMean(group, groups);
+  const groups = pairs.map(([first]) => first);
+  const meant = didYouMean(name, Object.keys(COMMANDS)) || didYouMean(group, groups);
   return new AdminError(`"${name}" is not a command.${meant} Run admin --help for a list.`);
-}
-
-async function passwordIn(file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  const text = await readFile(file, "utf8").catch((err: Error) => {
-    throw new AdminError(`--password-file: ${err.message}`);
-  });
-  return text.trimEnd();
 }
 
 function readCommand(args: string[]): { name: string; typed: Typed; wantsHelp: boolean } {

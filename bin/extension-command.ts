@@ -24,5 +24,7 @@ export async function runExtensionCommand(name: string, words: string[]): Promis
 /** Says that the help has no such command, if it has none, and which one is meant. */
 export function refusal(name: string, help: string): string {
   const names = Array.from(help.matchAll(/sensorium-server (-*\w+)/g), ([, known]) => known as string);
-  return names.includes(name) ? "" : `"${name}" is not a command.${didYouMean(name, names)}\n`;
+  return /help|^-h$/.test(name) || names.includes(name)
+    ? ""
+    : `"${name}" is not a command.${didYouMean(name, names)}\n`;
 }

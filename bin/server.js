@@ -39,10 +39,7 @@ switch (command) {
     const { runExtensionCommand, refusal, usage } = await import("./extension-command.ts");
     if (await runExtensionCommand(command, rest)) break;
     const help = HELP.replace("\n\n", `\n${usage.join("")}\n`);
-    if (/^(-h|--help|help)$/.test(command)) process.stdout.write(help);
-    else {
-      process.exitCode = 2;
-      process.stderr.write(refusal(command, help) + help);
-    }
+    if (!/^(-h|--help|help)$/.test(command)) process.exitCode = 2;
+    process[process.exitCode ? "stderr" : "stdout"].write(refusal(command, help) + help);
   }
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
+import { readText } from "../lib/http/read-text.ts";
 import { redirectNote } from "../lib/http/redirect.ts";
+
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, makeLookup } from "./host-resolver.ts";
@@ -42,21 +44,10 @@ export async function fetchDocument(
     }
     if (!/^application\/([\w.-]+\+)?json\b/i.test(answer.headers["content-type"] ?? ""))
       throw new Error("it is not JSON");
-    return { value: JSON.parse(await readText(answer)), max_age_seconds: maxAge(answer) };
+    return { value: JSON.parse(await readText(answer, MAX_BYTES)), max_age_seconds: maxAge(answer) };
   } finally {
     answer.destroy();
   }
-}
-
-async function readText(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function maxAge({ headers }: IncomingMessage): number | null {

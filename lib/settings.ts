@@ -74,16 +74,12 @@ const SHARED =
 export function requireKnown(env: NodeJS.ProcessEnv, names: readonly string[]): void {
   for (const name of Object.keys(env)) {
     if (names.includes(name) || isServiceLink(name, env)) continue;
-    const slip = names.find((each) => isSlip(name, each));
-    if (!slip && !names.some((each) => beginsLike(name, each))) continue;
-    const [begin = ""] = name.split("_", 1);
-    const like = nearest(
-      name,
-      names.filter((each) => each.startsWith(begin)),
-    );
-    const meant = slip ?? (like?.close ? like.name : undefined);
+    const ours = names.filter((each) => beginsLike(name, each) || isSlip(name, each));
+    if (ours.length === 0) continue;
+    const like = nearest(name, ours);
+    const meant = like?.close ? ` Did you mean ${like.name}?` : "";
     throw new ConfigError(
-      `${name} is not a setting.${meant ? ` Did you mean ${meant}?` : ""} Remove it, or see docs/reference/settings.md for the right name.`,
+      `${name} is not a setting.${meant} Remove it, or see docs/reference/settings.md for the right name.`,
     );
   }
 }

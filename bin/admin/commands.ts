@@ -1,33 +1,23 @@
-import { readFile } from "node:fs/promises";
+import type { Operation } from "../../lib/contract/contract.ts";
 import { createAgent, listAgents } from "../../services/identity/agents/agents.contract.ts";
 import { createKey, listKeys, revokeKey, updateKey } from "../../services/identity/keys/keys.contract.ts";
-import {
-  finishRotation,
-  readRotation,
-  startRotation,
-} from "../../services/identity/rotation/rotation.contract.ts";
-import {
-  createTenant,
-  eraseTenant,
-  listTenants,
-  listTenantUsage,
-  updateTenant,
-} from "../../services/identity/tenants/tenants.contract.ts";
+import * as rotation from "../../services/identity/rotation/rotation.contract.ts";
+import * as tenants from "../../services/identity/tenants/tenants.contract.ts";
 import { createUser, listUsers, updateUser } from "../../services/identity/users/users.contract.ts";
-import {
-  getInstallation,
-  listNodes,
-  type Problem,
-  updateInstallation,
-} from "../../services/platform/nodes/nodes.contract.ts";
-import {
-  createConnector,
-  deleteConnector,
-  listConnectors,
-  updateConnector,
-} from "../../services/sense/connectors/connectors.contract.ts";
+import * as nodes from "../../services/platform/nodes/nodes.contract.ts";
+import * as connectors from "../../services/sense/connectors/connectors.contract.ts";
 import { MOVE_COMMANDS } from "./move.ts";
-import { AdminError, all, type Command, option, type Target, type Typed, tenantOf, word } from "./typed.ts";
+import {
+  AdminError,
+  all,
+  type Command,
+  option,
+  readGiven,
+  type Target,
+  type Typed,
+  tenantOf,
+  word,
+} from "./typed.ts";
 
 /**
  * Commands on connectors, which a file describes: a broker's address contains a password that must not be on a command
@@ -37,13 +27,13 @@ const CONNECTOR_COMMANDS: Record<string, Command> = {
   "connectors create": {
     takes: "--file FILE",
     does: "Create a connector; FILE contains the JSON body of POST /ingest/connectors",
-    run: async (target, typed) => target.call(createConnector, await described(typed)),
+    run: async (target, typed) => target.call(connectors.createConnector, await described(typed)),
   },
-  "connectors list": {
-    takes: "",
-    does: "List the connectors with their state, last error, counts and lag",
-    run: (target) => all(target, listConnectors, "connectors"),
-  },
+  "connectors list": listing(
+    "List the connectors with their state, last error, counts and lag",
+    connectors.listConnectors,
+    "connectors",
+  ),
   "connectors update": {
     takes: "CONNECTOR_ID --file FILE",
     does: "Change a connector; FILE contains the JSON body of PATCH /ingest/connectors/{id}",
@@ -64,7 +54,7 @@ const CONNECTOR_COMMANDS: Record<string, Command> = {
     does: "Delete a connector after its messages in progress",
     run: async (target, typed) => {
       const connector_id = readId(typed);
-      await target.call(deleteConnector, { connector_id });
+      await target.call(connectors.deleteConnector, { connector_id });
       return { deleted: connector_id };
     },
   },
@@ -73,15 +63,13 @@ const CONNECTOR_COMMANDS: Record<string, Command> = {
 const readId = (typed: Typed) => word(typed, 0, "CONNECTOR_ID");
 
 function change(target: Target, typed: Typed, fields: Record<string, unknown>): Promise<unknown> {
-  return target.call(updateConnector, { ...fields, connector_id: readId(typed) });
+  return target.call(connectors.updateConnector, { ...fields, connector_id: readId(typed) });
 }
 
 /** @throws AdminError with the file's name but never its content */
 async function described(typed: Typed): Promise<Record<string, unknown>> {
   const file = option(typed, "file");
-  const text = await readFile(file, "utf8").catch((err: Error) => {
-    throw new AdminError(`--file: ${err.message}`);
-  });
+  const text = await readGiven("file", file);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -92,48 +80,48 @@ async function described(typed: Typed): Promise<Record<string, unknown>> {
   throw new AdminError(`--file: ${file} does not contain a JSON object.`);
 }
 
+/** Commands without arguments. */
+function calling(does: string, op: Operation, params: Row = {}): Command {
+  return { takes: "", does, run: (target) => target.call(op, params) };
+}
+
+function listing(does: string, op: Operation, name: string): Command {
+  return { takes: "", does, run: (target) => all(target, op, name) };
+}
+
 export const COMMANDS: Record<string, Command> = {
   "tenants create": {
     takes: "--slug SLUG --name NAME --admin-email EMAIL",
     does: "Create a tenant; shows its admin's password and its first key once",
     run: (target, typed) =>
-      target.call(createTenant, {
+      target.call(tenants.createTenant, {
         slug: option(typed, "slug"),
         name: option(typed, "name"),
         admin_email: option(typed, "admin-email"),
       }),
   },
-  "tenants list": {
-    takes: "",
-    does: "List the tenants",
-    run: (target) => all(target, listTenants, "tenants"),
-  },
+  "tenants list": listing("List the tenants", tenants.listTenants, "tenants"),
   "tenants suspend": {
     takes: "SLUG",
     does: "Suspend a tenant: refuse all its tokens",
-    run: (target, typed) => setTenantStatus(target, typed, "suspended"),
+    run: (target, typed) => changeTenant(target, typed, { status: "suspended" }),
   },
   "tenants activate": {
     takes: "SLUG",
     does: "Reactivate a suspended tenant",
-    run: (target, typed) => setTenantStatus(target, typed, "active"),
+    run: (target, typed) => changeTenant(target, typed, { status: "active" }),
   },
   "tenants quota": {
     takes: "SLUG --storage-mb MEGABYTES|default",
     does: "Set the storage quota of a tenant; 0 for no quota",
-    run: async (target, typed) => {
-      const { id } = await tenantOf(target, typed);
-      return target.call(updateTenant, {
-        tenant_id: id,
-        storage_quota_mb: wholeOr("default", typed, "storage-mb"),
-      });
-    },
+    run: (target, typed) =>
+      changeTenant(target, typed, { storage_quota_mb: wholeOr("default", typed, "storage-mb") }),
   },
   "tenants usage": {
     takes: "[--hours HOURS] [--sort KIND]",
     does: "List the tenants by what they use, largest first; KIND: cpu_ms, requests, events, …",
     run: (target, { options: { hours, sort } }) =>
-      all(target, listTenantUsage, "tenants", {
+      all(target, tenants.listTenantUsage, "tenants", {
         ...(hours !== undefined && { hours: whole("hours", hours) }),
         ...given({ sort }),
       }),
@@ -141,11 +129,10 @@ export const COMMANDS: Record<string, Command> = {
   "tenants limit": {
     takes: "SLUG --requests-per-minute REQUESTS|default",
     does: "Limit the requests of a tenant; 0 for no limit",
-    run: async (target, typed) => {
-      const { id: tenant_id } = await tenantOf(target, typed);
-      const requests_per_minute = wholeOr("default", typed, "requests-per-minute");
-      return target.call(updateTenant, { tenant_id, requests_per_minute });
-    },
+    run: (target, typed) =>
+      changeTenant(target, typed, {
+        requests_per_minute: wholeOr("default", typed, "requests-per-minute"),
+      }),
   },
   "tenants erase": {
     takes: "SLUG --confirm SLUG",
@@ -154,7 +141,7 @@ export const COMMANDS: Record<string, Command> = {
       const { id, slug } = await tenantOf(target, typed);
       if (option(typed, "confirm") !== slug)
         throw new AdminError(`--confirm: expected "${slug}", the slug of the tenant to erase.`);
-      return target.call(eraseTenant, { tenant_id: id });
+      return target.call(tenants.eraseTenant, { tenant_id: id });
     },
   },
   rotate: {
@@ -164,26 +151,22 @@ export const COMMANDS: Record<string, Command> = {
       const asked = [keys !== undefined || flags.has("at-once"), flags.has("status"), flags.has("finish")];
       if (asked.filter(Boolean).length > 1)
         throw new AdminError("Give one of --status, --finish, or what to replace with --keys and --at-once.");
-      if (flags.has("status")) return target.call(readRotation, {});
-      if (flags.has("finish")) return target.call(finishRotation, {});
-      return target.call(startRotation, {
+      if (flags.has("status")) return target.call(rotation.readRotation, {});
+      if (flags.has("finish")) return target.call(rotation.finishRotation, {});
+      return target.call(rotation.startRotation, {
         ...(keys !== undefined && { keys: keys.split(",") }),
         at_once: flags.has("at-once"),
       });
     },
   },
-  nodes: {
-    takes: "",
-    does: "List the nodes: versions, clocks, links, indexes, queues, disks",
-    run: (target) => target.call(listNodes, {}),
-  },
+  nodes: calling("List the nodes: versions, clocks, links, indexes, queues, disks", nodes.listNodes),
   doctor: {
     takes: "",
     does: "Check all nodes; fails if something is wrong",
     run: async (target) => {
-      const { ok, problems } = await target.call(listNodes, {});
+      const { ok, problems } = await target.call(nodes.listNodes, {});
       if (ok) return { ok, problems };
-      const lines = (problems as Problem[]).map(
+      const lines = (problems as nodes.Problem[]).map(
         ({ severity, node, check, text }) => `${severity}: ${node ?? "installation"}: ${check}: ${text}`,
       );
       throw new AdminError(lines.join("\n"));
@@ -193,24 +176,19 @@ export const COMMANDS: Record<string, Command> = {
     takes: "[--reason TEXT]",
     does: "Refuse writes on all nodes, without a restart; TEXT is shown to callers",
     run: (target, { options }) =>
-      target.call(updateInstallation, { maintenance: true, reason: options.reason ?? null }),
+      target.call(nodes.updateInstallation, { maintenance: true, reason: options.reason ?? null }),
   },
-  "maintenance off": {
-    takes: "",
-    does: "End maintenance",
-    run: (target) => target.call(updateInstallation, { maintenance: false }),
-  },
-  "maintenance show": {
-    takes: "",
-    does: "Show maintenance and log level, and which nodes follow",
-    run: (target) => target.call(getInstallation, {}),
-  },
+  "maintenance off": calling("End maintenance", nodes.updateInstallation, { maintenance: false }),
+  "maintenance show": calling(
+    "Show maintenance and log level, and which nodes follow",
+    nodes.getInstallation,
+  ),
   "log level": {
     takes: "LEVEL|default",
     does: "Set the log level of all nodes, without a restart: trace, debug, info, warn, error or fatal",
     run: (target, typed) => {
       const level = word(typed, 0, "LEVEL");
-      return target.call(updateInstallation, { log_level: level === "default" ? null : level });
+      return target.call(nodes.updateInstallation, { log_level: level === "default" ? null : level });
     },
   },
   "users create": {
@@ -222,7 +200,7 @@ export const COMMANDS: Record<string, Command> = {
         ...given({ display_name: typed.options.name, role: typed.options.role }),
       }),
   },
-  "users list": { takes: "", does: "List the people", run: (target) => all(target, listUsers, "users") },
+  "users list": listing("List the people", listUsers, "users"),
   "users disable": {
     takes: "EMAIL",
     does: "Disable a person: refuse their tokens and sign-in",
@@ -248,7 +226,7 @@ export const COMMANDS: Record<string, Command> = {
         owner_user_id: null,
       }),
   },
-  "agents list": { takes: "", does: "List the agents", run: (target) => all(target, listAgents, "agents") },
+  "agents list": listing("List the agents", listAgents, "agents"),
   "keys create": {
     takes: "AGENT_ID --scopes SCOPE,… [--expires-at TIME]",
     does: "Create an API key; shows it once",
@@ -304,9 +282,9 @@ function wholeOr(none: string, typed: Typed, name: string): number | null {
   return value === none ? null : whole(name, value, `, or "${none}"`);
 }
 
-async function setTenantStatus(target: Target, typed: Typed, status: string): Promise<unknown> {
-  const { id } = await tenantOf(target, typed);
-  return target.call(updateTenant, { tenant_id: id, status });
+async function changeTenant(target: Target, typed: Typed, change: Row): Promise<unknown> {
+  const { id: tenant_id } = await tenantOf(target, typed);
+  return target.call(tenants.updateTenant, { tenant_id, ...change });
 }
 
 async function changeUser(target: Target, typed: Typed, change: Row): Promise<unknown> {

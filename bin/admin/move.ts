@@ -1,18 +1,20 @@
 import { createHash, randomBytes, randomUUID, scrypt } from "node:crypto";
-import { access, readFile } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { promisify } from "node:util";
 import { type Sealed, SecretBox } from "../../lib/crypto/secrets.ts";
 import { VERSION } from "../../lib/version.ts";
-import {
-  exportTenant,
-  exportTenantContent,
-  exportTenantRows,
-  importTenant,
-  importTenantContent,
-  importTenantRows,
-} from "../../services/identity/tenants/moving.contract.ts";
+import * as moving from "../../services/identity/tenants/moving.contract.ts";
 import { ArchiveWriter, type Entry, readArchive } from "./archive.ts";
-import { AdminError, type Command, option, type Target, type Typed, tenantOf, word } from "./typed.ts";
+import {
+  AdminError,
+  type Command,
+  option,
+  readGiven,
+  type Target,
+  type Typed,
+  tenantOf,
+  word,
+} from "./typed.ts";
 
 /** Layout of the file. Newer ones are refused. */
 const FORMAT = 1;
@@ -74,7 +76,7 @@ async function exportToFile(target: Target, typed: Typed) {
   const { id: tenant_id } = await tenantOf(target, typed);
   const salt = typed.options["without-secrets"] === undefined ? randomBytes(16).toString("base64") : null;
   const key = await keyOf(typed, salt);
-  const { tenant, collections } = (await target.call(exportTenant, { tenant_id })) as {
+  const { tenant, collections } = (await target.call(moving.exportTenant, { tenant_id })) as {
     tenant: Manifest["tenant"];
     collections: string[];
   };
@@ -117,7 +119,7 @@ async function writeExport(
   for (const collection of collections) {
     let after: string | null = null;
     for (let page = 1; page === 1 || after !== null; page++) {
-      const { rows, count, blobs, next } = (await target.call(exportTenantRows, {
+      const { rows, count, blobs, next } = (await target.call(moving.exportTenantRows, {
         ...{ tenant_id, collection, after, key },
       })) as { rows: string; count: number; blobs: string[]; next: string | null };
       // Before the rows that refer to them.
@@ -154,7 +156,7 @@ class Contents {
     let from: number | null = 0;
     for (let part = 1; from !== null; part++) {
       const asked = { tenant_id: this.#tenant_id, hash, from };
-      const read = (await this.#target.call(exportTenantContent, asked).catch((err) => {
+      const read = (await this.#target.call(moving.exportTenantContent, asked).catch((err) => {
         // Deleted meanwhile with its row, or long ago.
         if (part > 1 || !(err instanceof AdminError && err.code === "not_found")) throw err;
         return null;
@@ -180,7 +182,7 @@ async function importFile(target: Target, typed: Typed) {
   const { export_id, tenant } = manifest;
   const tenantIn = ({ status, slug }: Begun) => ({ id: tenant.id, status, slug });
   const asked = { tenant: { ...tenant, slug: typed.options.as ?? tenant.slug }, export_id };
-  const begun = (await target.call(importTenant, asked)) as Begun;
+  const begun = (await target.call(moving.importTenant, asked)) as Begun;
   if (begun.done) return { imported_already: true, export_id, tenant: tenantIn(begun) };
   const counts = { added: 0, same: 0, left_out: 0, contents: 0 };
   const refused: { id: string; reason: string }[] = [];
@@ -193,7 +195,7 @@ async function importFile(target: Target, typed: Typed) {
       if (collection !== current) report(`${collection}: ${totals.collections[collection]?.rows ?? 0}`);
       current = collection;
       const page = { tenant_id: tenant.id, collection, rows: content.toString(), key };
-      const done = (await target.call(importTenantRows, page)) as unknown as typeof counts & {
+      const done = (await target.call(moving.importTenantRows, page)) as unknown as typeof counts & {
         refused: typeof refused;
         unset: string[];
       };
@@ -219,7 +221,7 @@ async function importFile(target: Target, typed: Typed) {
   const again = unset.length > 0 && { set_again: unset };
   const result = { ...counts, refused: refused.length, ...again, export_id };
   if (refused.length > 0) throw refusal({ ...result, tenant: tenantIn(begun) }, refused);
-  const opened = (await target.call(importTenant, { ...asked, complete: true })) as Begun;
+  const opened = (await target.call(moving.importTenant, { ...asked, complete: true })) as Begun;
   return { ...result, tenant: tenantIn(opened) };
 }
 
@@ -315,16 +317,21 @@ async function putPart(
   { hash, content, isWhole }: { hash: string; content: Buffer; isWhole: boolean },
 ): Promise<string> {
   if (isWhole) {
-    const there = await target.call(importTenantContent, { tenant_id, hash });
+    const there = await target.call(moving.importTenantContent, { tenant_id, hash });
     if (there.hash) return hash;
   }
-  const stored = await target.call(importTenantContent, { tenant_id, content: content.toString("base64") });
+  const stored = await target.call(moving.importTenantContent, {
+    tenant_id,
+    content: content.toString("base64"),
+  });
   return stored.hash as string;
 }
 
 async function joinParts(target: Target, tenant_id: string, hash: string, parts: string[]): Promise<void> {
   const stored =
-    parts.length === 1 ? { hash: parts[0] } : await target.call(importTenantContent, { tenant_id, parts });
+    parts.length === 1
+      ? { hash: parts[0] }
+      : await target.call(moving.importTenantContent, { tenant_id, parts });
   if (stored.hash !== hash)
     throw new AdminError(`The content ${hash} arrived as ${stored.hash}. Import again.`);
 }
@@ -341,9 +348,7 @@ function refusal(result: object, refused: { id: string; reason: string }[]): Adm
 async function keyOf(typed: Typed, salt: string | null): Promise<string | null> {
   if (salt === null) return null;
   const file = option(typed, "passphrase-file");
-  const text = await readFile(file, "utf8").catch((err: Error) => {
-    throw new AdminError(`--passphrase-file: ${err.message}`);
-  });
+  const text = await readGiven("passphrase-file", file);
   const passphrase = text.trimEnd();
   if (passphrase.length < LEAST_PASSPHRASE)
     throw new AdminError(`--passphrase-file: expected at least ${LEAST_PASSPHRASE} characters in ${file}.`);

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { didYouMean } from "../../packages/client/cli/nearest.ts";
 import { listTenants } from "../../services/identity/tenants/tenants.contract.ts";
@@ -55,6 +56,12 @@ export function word({ words }: Typed, at: number, name: string): string {
   if (value === undefined) throw new AdminError(`${name} is required.`);
   return value;
 }
+
+/** Returns the content of an option's file. @throws AdminError with its name but never its content */
+export const readGiven = (name: string, file: string) =>
+  readFile(file, "utf8").catch((err: Error): never => {
+    throw new AdminError(`--${name}: ${err.message}`);
+  });
 
 type Row = Record<string, unknown>;
 

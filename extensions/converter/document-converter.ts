@@ -1,3 +1,4 @@
+import { readText } from "../../lib/http/read-text.ts";
 import {
   type Converted,
   type DocumentConverter,
@@ -126,17 +127,8 @@ export class HttpConverter implements DocumentConverter {
       const message = `the converter responded with ${response.status}`;
       throw PASSING.has(response.status) ? new Error(message) : new NotConvertible(message);
     }
-    return this.#adapter.read(await readBody(response));
+    return this.#adapter.read(await readText(response.body ?? [], MOST_BYTES, tooLong));
   }
 }
 
-async function readBody(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    if (size > MOST_BYTES) throw new NotConvertible(`the converter's answer exceeds ${MOST_BYTES} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
-}
+const tooLong = (what: string) => new NotConvertible(`the converter's answer is too large: ${what}`);

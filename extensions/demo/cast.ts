@@ -30,7 +30,6 @@ export class Cast {
   readonly #runtime: Runtime;
   readonly admin: Actor;
   readonly slug: string;
-  /** Keys that agents act with. */
   readonly #keys: string[] = [];
 
   constructor(broker: ServiceBroker, tenant: TenantState, runtime: Runtime) {

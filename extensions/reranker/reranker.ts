@@ -1,3 +1,4 @@
+import { readText } from "../../lib/http/read-text.ts";
 import { redirectNote } from "../../lib/http/redirect.ts";
 import { beginningOf } from "../../lib/text/code-points.ts";
 
@@ -97,16 +98,14 @@ function addressOf(url: string): string {
   return address.href;
 }
 
-async function readJson(response: Response): Promise<unknown> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    if (size > MOST_BYTES) throw new Error(`the reranker's answer exceeds ${MOST_BYTES} bytes`);
-    parts.push(part);
-  }
-  return JSON.parse(Buffer.concat(parts).toString());
-}
+const readJson = async ({ body }: Response): Promise<unknown> =>
+  JSON.parse(
+    await readText(
+      body ?? [],
+      MOST_BYTES,
+      (what) => new Error(`the reranker's answer is too large: ${what}`),
+    ),
+  );
 
 function ratingsOf(answer: unknown, count: number): number[] {
   const rated = Array.isArray(answer) ? answer : (answer as { results?: unknown } | null)?.results;

@@ -7,21 +7,17 @@ interface Nearest {
 /** Returns the most similar name, ignoring case, `_`, `-` and spaces; undefined without names. */
 export function nearest(given: string, names: readonly string[]): Nearest | undefined {
   const wanted = plain(given);
-  let best: { name: string; distance: number } | undefined;
-  for (const name of names) {
-    const other = plain(name);
-    // One contained in the other, as `type` in `event_type`, is as near as a slip.
-    const isPart =
-      wanted.length > 2 && other.length > 2 && (wanted.includes(other) || other.includes(wanted));
-    const distance = isPart ? Number(wanted !== other) : editDistance(wanted, other);
-    if (!best || distance < best.distance) best = { name, distance };
-  }
-  return (
-    best && {
-      name: best.name,
-      close: best.distance <= Math.max(wanted.length > 3 ? 2 : 1, wanted.length / 3),
-    }
-  );
+  const [best] = names
+    .map((name) => ({ name, distance: distanceTo(wanted, plain(name)) }))
+    .sort((a, b) => a.distance - b.distance);
+  const most = Math.max(wanted.length > 3 ? 2 : 1, wanted.length / 3);
+  return best && { name: best.name, close: best.distance <= most };
+}
+
+/** A name contained in the other, as `type` in `event_type`, is as near as a slip. */
+function distanceTo(a: string, b: string): number {
+  const isPart = a !== b && a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a));
+  return isPart ? 1 : editDistance(a, b);
 }
 
 /** Only this many characters are compared: the cost grows with the product of both lengths. */

@@ -29,7 +29,8 @@ export function readCredentials({ username, password }: URL): { username?: strin
   };
 }
 
-function decodes(text: string): boolean {
+/** Whether a percent-encoded text is UTF-8. */
+export function decodes(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { component, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, SomeText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
-/** States of a task, as A2A 1.0 names them. */
+/** States of a task, as A2A 1.0 names them; the final ones come last. */
 export const TASK_STATES = [
   "TASK_STATE_SUBMITTED",
   "TASK_STATE_WORKING",

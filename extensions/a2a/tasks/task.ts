@@ -1,5 +1,5 @@
 import { invalidValue, quoted } from "../../../lib/contract/faults.ts";
-import type { AgentTaskState, TaskState } from "./a2a-tasks.contract.ts";
+import { type AgentTaskState, TASK_STATES, type TaskState } from "./a2a-tasks.contract.ts";
 
 /** Bytes of a task as JSON: it travels between nodes in one message. */
 export const MAX_TASK = 768 * 1024;
@@ -28,12 +28,7 @@ export interface TaskJson {
   history: MessageJson[];
 }
 
-export const FINAL: readonly TaskState[] = [
-  "TASK_STATE_COMPLETED",
-  "TASK_STATE_FAILED",
-  "TASK_STATE_REJECTED",
-  "TASK_STATE_CANCELED",
-];
+export const FINAL = TASK_STATES.slice(TASK_STATES.indexOf("TASK_STATE_COMPLETED"));
 
 /** Whether a task in this state never changes again. */
 export const isFinal = (state: TaskState): boolean => FINAL.includes(state);

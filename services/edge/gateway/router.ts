@@ -4,6 +4,7 @@ import { parse as parseQuery } from "node:querystring";
 import proxyaddr from "proxy-addr";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault, mismatch } from "../../../lib/contract/faults.ts";
+import { decodes } from "../../../lib/http/address-credentials.ts";
 import { originAt, plainOrigin } from "../../../lib/http/origin.ts";
 import type { GatewayRequest } from "./http-exchange.ts";
 
@@ -174,15 +175,7 @@ export function readQueryString(url: string): Record<string, unknown> {
   return parseQuery(text);
 }
 
-function isReadable(text: string): boolean {
-  if (!text.includes("%")) return true;
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isReadable = (text: string) => !text.includes("%") || decodes(text);
 
 const SHOWN_CHARACTERS = 200;
 

@@ -23,6 +23,17 @@ export const LimitedBy = nullable(
   }),
 );
 
+/** Counts of deliveries by state. */
+export const DELIVERY_COUNTS = {
+  pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),
+  in_flight: Type.Integer({ description: "Pending deliveries that are leased." }),
+  waiting: Type.Integer({
+    description: "Pending deliveries that wait for a retry, or for an earlier one of their ordering key.",
+  }),
+  dead: Type.Integer({ description: "Dead letters." }),
+  oldest_age_seconds: nullable(Type.Number({ description: "Age of the oldest pending delivery." })),
+};
+
 export const DeliveryHealth = component("DeliveryHealth", {
   state: oneOf(HEALTH_STATES, {
     description:
@@ -40,13 +51,7 @@ export const DeliveryHealth = component("DeliveryHealth", {
     examples: [300],
   }),
   reason: nullable(Type.String({ description: "Why, in a sentence; null if `ok`." })),
-  pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),
-  in_flight: Type.Integer({ description: "Pending deliveries that are leased." }),
-  waiting: Type.Integer({
-    description: "Pending deliveries that wait for a retry, or for an earlier one of their ordering key.",
-  }),
-  dead: Type.Integer({ description: "Dead letters." }),
-  oldest_age_seconds: nullable(Type.Number({ description: "Age of the oldest pending delivery." })),
+  ...DELIVERY_COUNTS,
   limited_by: LimitedBy,
   success_rate: nullable(
     Type.Number({

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { component, nullable, operation, optional } from "../../../lib/contract/contract.ts";
+import { component, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { LimitedBy } from "../../identity/agents/agents.contract.ts";
+import { DELIVERY_COUNTS, LimitedBy } from "../../identity/agents/agents.contract.ts";
 
 /** Limit of deliveries that one request receives or settles (spec: Limits). */
 export const BATCH = 100;
@@ -266,16 +266,7 @@ export const streamDeliveries = operation({
   stream: true,
 });
 
-const counts = {
-  pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),
-  in_flight: Type.Integer({ description: "Pending deliveries that are leased." }),
-  waiting: Type.Integer({
-    description: "Pending deliveries that wait for a retry, or for an earlier one of their ordering key.",
-  }),
-  dead: Type.Integer(),
-  oldest_age_seconds: nullable(Type.Number({ description: "Age of the oldest pending delivery." })),
-  limited_by: Type.Optional(LimitedBy),
-};
+const counts = { ...DELIVERY_COUNTS, limited_by: Type.Optional(LimitedBy) };
 
 export const getDeliveryStats = operation({
   action: "deliveries.stats",

@@ -851,6 +851,7 @@ class DeliveriesStatsResult(Model):
     waiting: int
     """Pending deliveries that wait for a retry, or for an earlier one of their ordering key."""
     dead: int
+    """Dead letters."""
     oldest_age_seconds: Union[float, None]
     limited_by: Union[Union[Union[Literal["max_in_flight", "max_per_minute"], str], None], None] = None
     agents: Union[list[DeliveriesStatsResultAgentsItem], None] = None
@@ -868,6 +869,7 @@ class DeliveriesStatsResultAgentsItem(Model):
     waiting: int
     """Pending deliveries that wait for a retry, or for an earlier one of their ordering key."""
     dead: int
+    """Dead letters."""
     oldest_age_seconds: Union[float, None]
     limited_by: Union[Union[Union[Literal["max_in_flight", "max_per_minute"], str], None], None] = None
 
