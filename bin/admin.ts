@@ -13,6 +13,7 @@ import {
   COMMON,
   candidates,
   type Identity,
+  namesIn,
   ownFlags,
   ownOptions,
   readGiven,
@@ -52,13 +53,11 @@ export async function admin(
 
 /** Names what a group has, or the command or group that is meant. */
 function unknownCommand(name: string): AdminError {
-  const pairs = Object.keys(COMMANDS).map((each) => each.split(" ") as [string, string?]);
   const [group = "", action = ""] = name.split(" ");
-  const actions = pairs.flatMap(([first, second = []]) => (first === group ? second : []));
+  const actions = namesIn(COMMANDS, group);
   if (actions.length > 0)
     return new AdminError(`${name}: expected ${actions.join(", ")}.${didYouMean(action, actions)}`);
-  const groups = pairs.map(([first]) => first);
-  const meant = didYouMean(name, Object.keys(COMMANDS)) || didYouMean(group, groups);
+  const meant = didYouMean(name, Object.keys(COMMANDS)) || didYouMean(group, namesIn(COMMANDS));
   return new AdminError(`"${name}" is not a command.${meant} Run admin --help for a list.`);
 }
 

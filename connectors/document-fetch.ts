@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { readText } from "../lib/http/read-text.ts";
+import { readText } from "../lib/http/content-encoding.ts";
 import { redirectNote } from "../lib/http/redirect.ts";
 
 import type { Share } from "../lib/queue/fair-queue.ts";

@@ -92,15 +92,14 @@ function beginsLike(name: string, setting: string): boolean {
   return second !== undefined && name.startsWith(`${first}_${second}`);
 }
 
-/** Whether one letter is wrong, or two of a long name. Words alone, in small letters or the plural, are others' variables. */
+/** Whether a letter is wrong or swapped, or two of a long name. Words alone, in small letters or the plural, are others'. */
 function isSlip(name: string, setting: string): boolean {
   const [given, meant] = [plain(name), plain(setting)];
-  const most = given.length < 10 ? 1 : 2;
-  if (Math.abs(given.length - meant.length) > most || editDistance(given, meant) > most) return false;
-  if (setting.includes("_")) return true;
-  const sameLetters = new Set(given).symmetricDifference(new Set(meant)).size === 0;
+  if (Math.abs(given.length - meant.length) > 2) return false;
+  const isSwap = [...given].sort().join() === [...meant].sort().join();
+  if (editDistance(given, meant) > (isSwap || given.length > 9 ? 2 : 1)) return false;
   const isPlural = `${given}s` === meant || `${meant}s` === given;
-  return /[A-Z]/.test(name) && !isPlural && (meant.length > 5 || sameLetters);
+  return setting.includes("_") || (/[A-Z]/.test(name) && !isPlural && (isSwap || meant.length > 5));
 }
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;

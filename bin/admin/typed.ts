@@ -93,15 +93,16 @@ export function candidates(words: string[], commands: Record<string, Command>): 
   const [group, action] = before;
   const command = commands[`${group} ${action}`];
   const options = [...(command ? [...ownOptions(command), ...ownFlags(command)] : []), ...COMMON];
-  const pairs = Object.keys(commands).map((name) => name.split(" "));
-  const names =
-    before.length === 0
-      ? pairs.map(([first]) => first)
-      : pairs.filter(([first]) => before.length === 1 && first === group).map(([, second]) => second);
+  const names = before.length < 2 ? namesIn(commands, group) : [];
   const following = typed.startsWith("-") ? options.map((name) => `--${name}`) : names;
-  return [...new Set(following)]
-    .filter((each) => each !== undefined)
-    .filter((each) => each.startsWith(typed));
+  return following.filter((each) => each.startsWith(typed));
+}
+
+/** Returns the actions of a group; without one the groups. */
+export function namesIn(commands: Record<string, Command>, group?: string): string[] {
+  const pairs = Object.keys(commands).map((name) => name.split(" ") as [string, string?]);
+  if (group === undefined) return [...new Set(pairs.map(([first]) => first))];
+  return pairs.flatMap(([first, second = []]) => (first === group ? second : []));
 }
 
 /** Target of the command line: a running server, or the store. */

@@ -1,4 +1,4 @@
-import { readText } from "../../lib/http/read-text.ts";
+import { readText } from "../../lib/http/content-encoding.ts";
 import {
   type Converted,
   type DocumentConverter,

@@ -31,18 +31,16 @@ export function plain(name: string): string {
     .replace(/[\s_-]/g, "");
 }
 
-/** Returns how many letters are wrong, missing, extra or swapped (optimal string alignment). */
+/** Returns how many letters are wrong, missing or extra. */
 export function editDistance(a: string, b: string): number {
-  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, i) => i)];
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
       const change = (row[j] as number) + (a[i] === b[j] ? 0 : 1);
-      const swap =
-        i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j] ? (before[j - 1] as number) + 1 : change;
-      next.push(Math.min(change, swap, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+      next.push(Math.min(change, (row[j + 1] as number) + 1, (next[j] as number) + 1));
     }
-    [before, row] = [row, next];
+    row = next;
   }
   return row[b.length] as number;
 }

@@ -8,14 +8,7 @@ import type { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { Asked, Explanation } from "../interests/explain.ts";
-import {
-  type DeliveryStatus,
-  type drainDeliveries,
-  type explainReception,
-  type getDeliveryLog,
-  type listDeliveries,
-  MOST_DRAINED,
-} from "./agent-deliveries.contract.ts";
+import * as contract from "./agent-deliveries.contract.ts";
 import type { EventHeader } from "./dead-letter-find.ts";
 import {
   BRIEF,
@@ -49,7 +42,7 @@ export class AgentDeliveries {
     this.#deps = deps;
   }
 
-  async list(ctx: CallOf<typeof listDeliveries>) {
+  async list(ctx: CallOf<typeof contract.listDeliveries>) {
     const { agent_id, status, limit = 50, cursor } = ctx.params;
     const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: true });
     const after = cursor === undefined ? {} : afterPlace(fromCursor(cursor, BY), NEWEST);
@@ -67,7 +60,7 @@ export class AgentDeliveries {
     return { deliveries: page.map((row) => present(row, events.get(row.event_id ?? ""))), next_cursor };
   }
 
-  async log(ctx: CallOf<typeof getDeliveryLog>) {
+  async log(ctx: CallOf<typeof contract.getDeliveryLog>) {
     const { agent_id, delivery_id: _id } = ctx.params;
     const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: true });
     const options = { projection: { log: 1, log_at: 1 } };
@@ -77,7 +70,7 @@ export class AgentDeliveries {
   }
 
   /** Explains why the agent receives an event, or nothing. */
-  async explain(ctx: CallOf<typeof explainReception>) {
+  async explain(ctx: CallOf<typeof contract.explainReception>) {
     const { broker, deliveries, store, health, config } = this.#deps;
     const { agent_id } = ctx.params;
     const agent = await requireOwnAgent(ctx, agent_id, { itself: true });
@@ -143,7 +136,7 @@ export class AgentDeliveries {
   }
 
   /** Discards the ready and waiting deliveries from before a time. Rows remain, so that no replay delivers them again. */
-  async drain(ctx: CallOf<typeof drainDeliveries>) {
+  async drain(ctx: CallOf<typeof contract.drainDeliveries>) {
     const { deliveries, store, statistics } = this.#deps;
     const { agent_id, before } = ctx.params;
     const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: false });
@@ -158,13 +151,13 @@ export class AgentDeliveries {
     let more = false;
     for (const state of ["ready", "waiting"] as const) {
       const filter = { state, agent_id, created_at: { $lt: end } };
-      for (let found = SLICE; found === SLICE && discarded < MOST_DRAINED; ) {
+      for (let found = SLICE; found === SLICE && discarded < contract.MOST_DRAINED; ) {
         const ids = await deliveries.find(tenant_id, filter, { limit: SLICE, projection: { _id: 1 } });
         found = ids.length;
         const guard = { _id: { $in: ids.map(({ _id }) => _id) }, state };
         if (found) discarded += await deliveries.updateMany(tenant_id, guard, update);
       }
-      more ||= discarded >= MOST_DRAINED && (await deliveries.exists(tenant_id, filter));
+      more ||= discarded >= contract.MOST_DRAINED && (await deliveries.exists(tenant_id, filter));
     }
     statistics.forget(agent_id);
     account(ctx, { discarded });
@@ -215,7 +208,7 @@ function newestFirst(a: DeliveryDoc, b: DeliveryDoc): number {
   return b.created_at.getTime() - a.created_at.getTime() || (a._id < b._id ? 1 : -1);
 }
 
-function statesOf(status: CallOf<typeof listDeliveries>["params"]["status"]): DeliveryState[] {
+function statesOf(status: CallOf<typeof contract.listDeliveries>["params"]["status"]): DeliveryState[] {
   if (status === undefined) return [...PENDING, "acknowledged", "dead", "discarded"];
   if (status === "pending") return PENDING;
   return [status === "in_flight" ? "leased" : status];
@@ -229,7 +222,7 @@ const FAILURES: Record<string, string> = {
 
 function present(row: DeliveryDoc, event: Pick<EventHeader, "type" | "source" | "subject"> | undefined) {
   const { _id: id, state, event_id, attempt_count, created_at, due_at } = row;
-  const status: DeliveryStatus = state === "leased" ? "in_flight" : state;
+  const status: contract.DeliveryStatus = state === "leased" ? "in_flight" : state;
   // Tombstones have none.
   const timeline = (row as Partial<DeliveryDoc>).timeline ?? [];
   const failed = timeline.findLast(({ what }) => what in FAILURES);

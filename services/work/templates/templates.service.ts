@@ -7,14 +7,7 @@ import { account } from "../../../middlewares/audit.ts";
 import { insertNextVersion, newestVersion } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { checkSteps, pointedIds, stepAt } from "./steps.ts";
-import {
-  authorTemplate,
-  getTemplate,
-  listTemplates,
-  Template,
-  type TemplateStep,
-  TemplateSummary,
-} from "./templates.contract.ts";
+import * as contract from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 
 /** Stores process templates and their versions (spec: Process template). */
@@ -24,7 +17,7 @@ export const templatesService: ServiceFactory = ({ store }) => {
   return {
     name: "templates",
     actions: {
-      author: action(authorTemplate, async (ctx) => {
+      author: action(contract.authorTemplate, async (ctx) => {
         const { params, meta } = ctx;
         const steps = params.steps.map((step, i) => ({
           ...stepAt(i, step),
@@ -39,7 +32,7 @@ export const templatesService: ServiceFactory = ({ store }) => {
         return present(doc);
       }),
 
-      list: action(listTemplates, async ({ params, meta }) => {
+      list: action(contract.listTemplates, async ({ params, meta }) => {
         const { offset = 0, limit = MOST_LISTED } = params;
         const { tenant_id } = meta.caller;
         const options = { sort: { slug: 1, version_num: -1 }, projection: { slug: 1 } } as const;
@@ -48,10 +41,10 @@ export const templatesService: ServiceFactory = ({ store }) => {
         const page = newest.slice(offset, offset + limit).map(({ _id }) => _id);
         meta.$responseHeaders = { "X-Total-Count": String(newest.length) };
         const docs = await templates.findEach(tenant_id, page, { projection: { steps: 0 } });
-        return docs.map((doc) => presentAs(TemplateSummary, doc));
+        return docs.map((doc) => presentAs(contract.TemplateSummary, doc));
       }),
 
-      get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
+      get: action(contract.getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
         const { tenant_id } = caller;
         const newest = await newestVersion(templates, tenant_id, { slug });
         if (!newest) throw notFound("process_template", slug);
@@ -83,12 +76,12 @@ export const templatesService: ServiceFactory = ({ store }) => {
   };
 };
 
-type Given = ParamsOf<typeof authorTemplate>;
+type Given = ParamsOf<typeof contract.authorTemplate>;
 
 function newTemplate(
   { _id, tenant_id, at }: { _id: string; tenant_id: string; at: Date },
   { name, slug, description = null, goal_template = null }: Given,
-  steps: TemplateStep[],
+  steps: contract.TemplateStep[],
 ): TemplateDoc {
   return {
     ...{ _id, tenant_id, slug, version_num: 0, name, description, goal_template },
@@ -105,4 +98,4 @@ function noVersion({ slug, version_num: latest }: TemplateDoc, version_num: numb
   });
 }
 
-const present = (doc: TemplateDoc) => presentAs(Template, doc);
+const present = (doc: TemplateDoc) => presentAs(contract.Template, doc);
