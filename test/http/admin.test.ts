@@ -1,20 +1,19 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { run, runProcess } from "../support/admin.ts";
 import { newCli } from "../support/cli.ts";
 import { agentToken, api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 
 const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
-const scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
+const scratch = await ownFolder();
 const server = await useServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
-afterAll(() => rm(scratch, { recursive: true }));
 
 /** The same commands through a running server and on a store without a server. */
 describe.each(["while the server runs", "while it does not"])("the command line %s", (when) => {

@@ -1,18 +1,17 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
 import { approve, attempt, connect, exchange, refresh, registered } from "../support/oauth.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refused, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 // Nothing outlives its reason: connections end with the rights of the person who approved them, and with the agent.
 
 let people = 0;
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "approvals");
 const client = await registered(server);
-afterAll(() => server.stop());
 
 type Person = Api & { id: string };
 

@@ -1,23 +1,22 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { create } from "tar";
 import { backUp, restore } from "../../storage/backup.ts";
 import { computeHash } from "../../storage/blobs/blobs.ts";
 import { DirectoryError } from "../../storage/data-directory.ts";
 import { agentToken, api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { startServer } from "../support/server.ts";
+import { useServer } from "../support/use.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const scratch = await mkdtemp(join(tmpdir(), "sensorium-backup-"));
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-afterAll(() => server.stop());
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+const scratch = await ownFolder();
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
 
 /** Runs `npm run backup`, or another command for data folders, as npm would. */
 function npmRun(command: "backup" | "restore" | "check" | "salvage", path: string | null, dataDir: string) {

@@ -7,15 +7,14 @@ import { createClient } from "../../packages/client/index.ts";
 import { newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 let agents = 0;
 
-const server = await startShared();
+const server = await useShared();
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 const cli = newCli({ SENSORIUM_URL: server.root });
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 /** An agent that receives events of a separate type, and how it works. */
 async function worker(scopes = ["receive", "memory:read", "memory:write"], retries?: number[]) {

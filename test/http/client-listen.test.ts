@@ -7,15 +7,14 @@ import {
   type Listener,
   RetryLater,
 } from "../../packages/client/index.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { useServer } from "../support/use.ts";
 
 const listeners: Listener[] = [];
 
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 afterAll(() => Promise.all(listeners.map((listener) => listener.stop())));
-afterAll(() => server.stop());
 
 /** Creates an agent subscribed to one event type, and a client for it. */
 async function receiver(type: string, more: { visibility_timeout_seconds?: number } = {}) {

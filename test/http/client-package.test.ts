@@ -1,28 +1,19 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { blocksOf, page } from "../support/guides.ts";
 import { oldestNode } from "../support/oldest-node.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { patience } from "../support/patience.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const VITE = createRequire(import.meta.url).resolve("vite");
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
-const folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
+const folder = await ownFolder();
 const dist = join(folder, "source/dist");
 execFileSync("npm", ["run", "--silent", "client:build", "--", "--outDir", dist], { cwd: ROOT });
 
@@ -38,10 +29,8 @@ mkdirSync(installed, { recursive: true });
 writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
 execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
 
-const server = await startShared();
+const server = await useShared();
 const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.agent.api_key, HOME: folder };
-afterAll(() => rmSync(folder, { recursive: true }));
-afterAll(() => server.stop());
 
 const APP = { cwd: join(folder, "app"), env: { PATH: process.env.PATH }, timeout: 50_000 * patience() };
 /** Runs something in the folder of an application that has the package and nothing else, less long than a test. */

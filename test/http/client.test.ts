@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, describe, expect, jest, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import {
   ApiError,
   byLogin,
@@ -13,12 +13,11 @@ import {
 } from "../../packages/client/index.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { serving } from "../support/serving.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const apiKey = server.credentials.agent.api_key;
 const client = createClient({ url: server.url, apiKey });
-afterAll(() => server.stop());
 
 const MEMORY = { title: "A title", content: "Some content", type: "semantic", scope: "agent" } as const;
 

@@ -1,17 +1,16 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { connectDevice, makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{4}-[BCDFGHJKMNPQRSTVWXYZ2-9]{4}$/;
 const CLIENT = { name: "editor", version: "2.1", host: "laptop" };
 const UNKNOWN_CODE = "BBBB-BBBB";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "devices");
 const device = api(server);
-afterAll(() => server.stop());
 
 const newAgent = async () =>
   ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" })).id as string;

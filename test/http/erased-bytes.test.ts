@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { MemoryErasureModel } from "../../services/remember/memories/memories.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
@@ -6,16 +6,15 @@ import { chunksOf, ingest, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
 import { heldIn, marker } from "../support/kept-bytes.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const keyed = () => ({ "idempotency-key": marker() });
 
 const env = { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN, BACKUP_RETENTION_DAYS: "14" };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const gap = async (of: Cast) => ok(await of.orgAdmin.get("/memories/health")).embed_gap_count;
 

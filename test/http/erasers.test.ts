@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { AuditModel } from "../../services/identity/audit/audit.model.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
@@ -7,18 +7,17 @@ import { marker } from "../support/kept-bytes.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { blobsOf, holdersOf, REMOVED } from "../support/record.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 import { register, SHOP, send } from "../support/webhooks.ts";
 
 type TestAgent = Awaited<ReturnType<typeof agentIn>>;
 
 const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const cast = await makeCast(server);
 const sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
-afterAll(() => server.stop());
 
 const erase = async (body: object) => ok(await cast.orgAdmin.post("/memories/erase", body));
 

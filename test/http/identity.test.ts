@@ -1,17 +1,16 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { type Answer, agentToken, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const limits = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
 const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
-const server = await startServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...limits } });
+const server = await useServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...limits } });
 const world = await makeWorld(server, "acme");
 const admin = world.admin;
-afterAll(() => server.stop());
 
 const UNKNOWN_KEY = `ak_live_${"x".repeat(32)}`;
 const exchange = (api_key: unknown, headers = {}) => api(server).post("/auth/token", { api_key }, headers);

@@ -113,9 +113,8 @@ async function signIn(provider: Provider): Promise<Client> {
   return client;
 }
 
-const nameOf = async (client: Client) => {
-  return resultOf(await client.callTool({ name: "auth_me", arguments: {} })).agent.id as string;
-};
+const nameOf = async (client: Client) =>
+  resultOf(await client.callTool({ name: "auth_me", arguments: {} })).agent.id as string;
 
 test("the official MCP client registers, is approved, works, and refreshes its token by itself", async () => {
   const provider = new Provider();

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 // POST /auth/token as OAuth 2.0 has it (RFC 6749, section 4.4): libraries of many languages speak nothing else.
 
@@ -14,12 +14,11 @@ const env = {
   TRUST_PROXY: "127.0.0.1",
   EMBEDDER: "none",
 };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const world = await makeWorld(server, "acme");
 const agent_id = ok(await world.admin.post("/agents", { name: "sdk", delivery_mode: "poll" })).id;
 const scopes = ["send", "memory:read"];
 const key = ok(await world.admin.post(`/agents/${agent_id}/keys`, { scopes })).key;
-afterAll(() => server.stop());
 
 let addresses = 0;
 /** Sends a form, each from a new address: wrong keys count per address. */

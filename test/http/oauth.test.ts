@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { get } from "node:http";
 import { json } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as oauth from "oauth4webapi";
 import { api } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
@@ -17,16 +17,15 @@ import {
   registered,
 } from "../support/oauth.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, refused, type World } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 // Sign-in of programs by OAuth 2.1, as oauth4webapi does it. The official MCP client is in oauth-mcp.test.ts.
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "acme");
 const other = await makeWorld(server, "rival");
 const client: OAuthClient = await registered(server);
-afterAll(() => server.stop());
 
 const form = (path: string, fields: Record<string, string>) =>
   api(server).post(server.root + path, new URLSearchParams(fields).toString(), {

@@ -10,14 +10,8 @@ import {
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
+import { makeWorld, NO_LIMITS, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
 
-const NO_LIMITS = {
-  EMBEDDER: "none",
-  RATE_LIMIT_PER_MINUTE: "0",
-  LOGIN_ATTEMPTS_PER_MINUTE: "0",
-  PUBLIC_FAILURES_PER_MINUTE: "0",
-};
 const COOKIE = "sensorium_oidc";
 const CALLBACK = "/sign-in/callback";
 const invalid = refusal(401, "authentication_failed", { reason: "invalid_answer" });

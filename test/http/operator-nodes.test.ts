@@ -1,17 +1,16 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import type { NodeReport } from "../../services/platform/nodes/nodes.contract.ts";
 import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
 import { findProblems } from "../../services/platform/nodes/report.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const operator = api(server, OPERATOR_TOKEN);
 const world = await makeWorld(server, "modes");
-afterAll(() => server.stop());
 
 const event = (id: string) => ({ specversion: "1.0", id, type: "com.example.mode", source: "/modes" });
 const set = async (body: object) => ok(await operator.patch("/installation", body));

@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { openStore } from "../../storage/connection.ts";
 import { ACCESS } from "../support/access-table.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { damage } from "../support/damage.ts";
 import { agentToken, api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
 import { startServer } from "../support/server.ts";
@@ -21,8 +21,7 @@ import { useServer } from "../support/use.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-const scratch = await mkdtemp(join(tmpdir(), "sensorium-start-"));
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+const scratch = await ownFolder();
 
 const newDataDir = () => mkdtemp(join(scratch, "data-"));
 

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refused, type World } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const operator = api(server, OPERATOR_TOKEN);
 const [noisy, quiet] = [await makeWorld(server, "noisy"), await makeWorld(server, "quiet")];
-afterAll(() => server.stop());
 
 const usage = async (query = "") => ok(await operator.get(`/tenants/usage?${query}`));
 

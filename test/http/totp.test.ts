@@ -1,25 +1,18 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { byLogin } from "../../packages/client/authorize.ts";
 import { createClient } from "../../packages/client/index.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, NO_LIMITS, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 import { codeOf, wrongCode } from "../support/totp.ts";
+import { useServer } from "../support/use.ts";
 
-const NO_LIMITS = {
-  EMBEDDER: "none",
-  RATE_LIMIT_PER_MINUTE: "0",
-  LOGIN_ATTEMPTS_PER_MINUTE: "0",
-  PUBLIC_FAILURES_PER_MINUTE: "0",
-};
 const required = refusal(401, "totp_required");
 const refused = refusal(401, "authentication_failed", { reason: "code" });
 const later = refusal(429, "rate_limited");
 
-const server = await startServer({ env: { OPERATOR_TOKEN, ...NO_LIMITS } });
+const server = await useServer({ env: { OPERATOR_TOKEN, ...NO_LIMITS } });
 const outside = api(server);
 const world = await makeWorld(server, "factors");
-afterAll(() => server.stop());
 
 interface Person {
   id: string;

@@ -8,6 +8,11 @@ const { expect } = once("expect") as typeof import("expect");
 
 export const OPERATOR_TOKEN = "the-long-operator-token-of-the-tests";
 
+const LIMITS = "RATE_LIMIT_PER_MINUTE LOGIN_ATTEMPTS_PER_MINUTE PUBLIC_FAILURES_PER_MINUTE".split(" ");
+/** No limits of rates and failures: all tests have the same address. */
+export const UNLIMITED = Object.fromEntries(LIMITS.map((name) => [name, "0"]));
+export const NO_LIMITS = { EMBEDDER: "none", ...UNLIMITED };
+
 /** A well-formed id that nothing has. */
 export const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
 

@@ -2,7 +2,6 @@ import { afterAll, expect, test } from "@jest/globals";
 import { newAgent, receive } from "../../../../test/support/agents.ts";
 import { type Api, api } from "../../../../test/support/http.ts";
 import { type Received, startMail } from "../../../../test/support/mail.ts";
-import { startServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import {
   makeWorld,
@@ -13,17 +12,17 @@ import {
   signIn,
   type World,
 } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
 
 const mail = await startMail();
 const env = {
   ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "8", EMBEDDER: "none" },
   ...{ SMTP_URL: `smtp://127.0.0.1:${mail.port}`, SMTP_FROM: "Sensorium <sensorium@example.com>" },
 };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const world = await makeWorld(server, "links");
 const asker = await newAgent(server, world.admin, ["send", "receive"]);
 const anyone = api(server);
-afterAll(() => server.stop());
 afterAll(() => mail.stop());
 
 const QUESTION = { title: "Ship it?", question: "All checks are green.\n```" };

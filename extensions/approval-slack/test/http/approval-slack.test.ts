@@ -6,6 +6,7 @@ import { slackHeaders } from "../../../../test/support/senders.ts";
 import { startServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
 
 // Slack is a stand-in on loopback: its incoming webhook is at /hook, its response URLs are at /response.
 
@@ -20,14 +21,13 @@ const ENV = {
 
 const slack = await startEndpoint();
 slack.answer(200);
-const server = await startServer({ env: ENV });
+const server = await useServer({ env: ENV });
 const world = await makeWorld(server, "slack");
 const other = await makeWorld(server, "neighbours");
 const asker = await newAgent(server, world.admin, ["send", "receive"]);
 const webhook_url = slack.url;
 ok(await world.admin.put("/approval-channels/slack", { webhook_url, signing_secret: SECRET }));
 ok(await other.admin.put("/approval-channels/slack", { webhook_url, signing_secret: OTHER_SECRET }));
-afterAll(() => server.stop());
 afterAll(() => slack.stop());
 
 const ask = async (more: object = {}, by: Api = asker) =>

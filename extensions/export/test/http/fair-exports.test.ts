@@ -1,9 +1,9 @@
 /** @alone: queues within one process. */
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Answer, Api } from "../../../../test/support/http.ts";
-import { startServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refused, type World } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
 
 const EXPORTS = 12;
 /** Exports of one person in progress and waiting. */
@@ -11,11 +11,10 @@ const TAKEN = 1 + 4;
 /** Seconds of work as PDF. */
 const LONG = "Some **bold** words in a line, and *more* of it.\n\n".repeat(40_000);
 
-const server = await startServer({
+const server = await useServer({
   env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", OUTPUT_EXPORT: "true" },
 });
 const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
-afterAll(() => server.stop());
 
 const save = async ({ agent }: World, body: string) =>
   ok(await agent.post("/outputs", { body, scope: "institutional" })).id as string;

@@ -1,7 +1,7 @@
 /** @needs multilingual @alone: the process of a server. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { firstAgent } from "../../../../test/support/agents.ts";
 import type { Api } from "../../../../test/support/http.ts";
 import { agentIn, memory } from "../../../../test/support/memories.ts";
@@ -11,6 +11,7 @@ import { pythonOf } from "../../../../test/support/python.ts";
 import { startServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { ok } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
 import { whole } from "../../../../test/support/whole.ts";
 
 interface Facts {
@@ -30,14 +31,13 @@ const agents = new Map<string, Api>();
 
 const environment = join(pythonOf(MULTILINGUAL), "../..");
 const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "multilingual", MULTILINGUAL_DIR: environment };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const admin = await firstAgent(server);
 for (const [language, { title, memories }] of Object.entries(FACTS))
   agents.set(language, await remembering(language, title, memories));
 const gap = async () => ok(await admin.get("/memories/health")).embed_gap_count as number;
 const embedded = () => settle(async () => (await gap()) === 0, { what: "every vector", within: 60_000 });
 await embedded();
-afterAll(() => server.stop());
 
 async function remembering(name: string, title: string, contents: string[]): Promise<Api> {
   const agent = await agentIn(server, admin, { name });
