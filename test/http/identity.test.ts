@@ -3,12 +3,11 @@ import { describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
+import { makeWorld, NO_LIMITS, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 
-const limits = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
 const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
-const server = await useServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...limits } });
+const server = await useServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...NO_LIMITS } });
 const world = await makeWorld(server, "acme");
 const admin = world.admin;
 

@@ -4,19 +4,12 @@ import { killChildren } from "./child.ts";
 import { type Api, api } from "./http.ts";
 import { type ServerOptions, startServer, type TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
-import { OPERATOR_TOKEN, ok } from "./tenancy.ts";
+import { OPERATOR_TOKEN, ok, UNLIMITED } from "./tenancy.ts";
 
 /** In the environment: addresses of the servers that the test command started for all files, by kind. */
 const SHARED = "SENSORIUM_TEST_SERVERS";
 
-/** No limits of rates and failures: all tests have the same address. */
-const ENV = {
-  OPERATOR_TOKEN,
-  RATE_LIMIT_PER_MINUTE: "0",
-  LOGIN_ATTEMPTS_PER_MINUTE: "0",
-  PUBLIC_FAILURES_PER_MINUTE: "0",
-  DEVICE_CLAIMS_PER_HOUR: "1000000",
-};
+const ENV = { OPERATOR_TOKEN, ...UNLIMITED, DEVICE_CLAIMS_PER_HOUR: "1000000" };
 /**
  * `none`: texts get no vectors; `local`: they do; `open`: they do not, webhooks and proxies may be on this machine, and
  * an agent is stuck after a second.
