@@ -24,7 +24,7 @@ test("an answer that does not end is read no further than 4 MB", async () => {
     res.on("drain", write);
     write();
   };
-  await expect(newReranker().rate("lantern", ["a", "b"])).rejects.toThrow("exceeds 4000000 bytes");
+  await expect(newReranker().rate("lantern", ["a", "b"])).rejects.toThrow("it has more than 4000000 bytes");
 });
 
 test("a refused request does not change the form of another at the same time", async () => {
