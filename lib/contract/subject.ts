@@ -1,12 +1,11 @@
-import { Type } from "typebox";
 import { nullable } from "./contract.ts";
+import { SomeText } from "./schema.ts";
 
 const MAX_LENGTH = 1000;
 const ABOUT =
   "Whom it is about, such as the id of a customer. `POST /memories/erase` with this `subject` erases it and what is " +
   "derived from it.";
-const Text = (description: string) =>
-  Type.String({ minLength: 1, maxLength: MAX_LENGTH, description, examples: ["customer-17"] });
+const Text = (description: string) => SomeText(MAX_LENGTH, description, "customer-17");
 
 export const Subject = Text(ABOUT);
 /** For what also has metadata, where it is kept. */

@@ -4,25 +4,23 @@ import { compileFilter, FilterError } from "../filter/filter.ts";
 import { GLOB_BOUNDS, globError } from "../filter/glob.ts";
 import { requirePossibleNames } from "../filter/names.ts";
 import { invalidValue } from "./faults.ts";
+import { AnyText, SomeText } from "./schema.ts";
 
 /** The glob of an interest or feed (api.md Globs). */
-export const TypeGlob = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  description:
-    "Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; " +
+export const TypeGlob = SomeText(
+  255,
+  "Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; " +
     `${GLOB_BOUNDS}.`,
-  examples: ["com.github.issues.*"],
-});
+  "com.github.issues.*",
+);
 
 /** The filter of an interest or feed (api.md Interests). */
-export const FilterExpression = Type.String({
-  maxLength: 1000,
-  description:
-    "CEL predicate over `data`, `event` (the envelope) and the top-level keys of `data`. " +
+export const FilterExpression = AnyText(
+  1000,
+  "CEL predicate over `data`, `event` (the envelope) and the top-level keys of `data`. " +
     "If its evaluation fails, the event does not match. Empty: no filter.",
-  examples: ["data.issue.number > 10"],
-});
+  "data.issue.number > 10",
+);
 
 /** Warnings of an answer about a subscription that is likely to match nothing. */
 export const SubscriptionWarnings = Type.Optional(

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Storage, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, SomeText, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 import { eventOutcome } from "../../sense/events/events.contract.ts";
 
 const Series = Type.Array(Type.Integer(), {
@@ -115,11 +115,7 @@ export const getTrafficHistory = operation({
   query: optional({
     range: oneOf(RANGES, { default: "1h", description: "The time up to now." }),
     agent_id: Id("ag", "Counts only deliveries to this agent and events that it published."),
-    type: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "Counts only events of exactly this type.",
-    }),
+    type: SomeText(255, "Counts only events of exactly this type."),
   }),
   answer: History,
   errors: ["insufficient_scope", "not_found"],

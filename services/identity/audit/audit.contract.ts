@@ -32,9 +32,9 @@ const AuditEntry = component("AuditEntry", {
 const filters = {
   ...optional({
     action: AnyText(100, "Only this action: an operation's id.", "memories.erase"),
-    actor_id: Type.String({ maxLength: 100, description: "Only actions of this agent or user." }),
+    actor_id: AnyText(100, "Only actions of this agent or user."),
     resource_type: AnyText(100, "Only this kind of resource.", "memory"),
-    resource_id: Type.String({ maxLength: 200, description: "Only this resource." }),
+    resource_id: AnyText(200, "Only this resource."),
     outcome: oneOf(OUTCOMES, { description: "Only this outcome." }),
     since: Type.String({ format: "date-time", description: "Only entries at this time or later." }),
     until: Type.String({ format: "date-time", description: "Only entries before this time." }),
@@ -56,9 +56,7 @@ export const listAuditRecords = operation({
   query: {
     ...filters,
     limit: page.limit,
-    cursor: Type.Optional(
-      Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
-    ),
+    cursor: Type.Optional(AnyText(200, "`next_cursor` of the previous page.")),
   },
   answer: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: nullable(Type.String()) }),
 });

@@ -39,18 +39,16 @@ const ApiKey = Type.String({
 
 const restrictions = {
   ...optional({
-    scope: Type.String({
-      maxLength: 2048,
-      description:
-        "Scopes of the token, separated by spaces: at most those of the key, which are the default.",
-      examples: ["memory:read"],
-    }),
-    resource: Type.String({
-      maxLength: 2048,
-      description:
-        "The only resource that the token is for (RFC 8707): `/mcp`, or the origin. Default: everything.",
-      examples: ["https://sensorium.example.com/mcp"],
-    }),
+    scope: AnyText(
+      2048,
+      "Scopes of the token, separated by spaces: at most those of the key, which are the default.",
+      "memory:read",
+    ),
+    resource: AnyText(
+      2048,
+      "The only resource that the token is for (RFC 8707): `/mcp`, or the origin. Default: everything.",
+      "https://sensorium.example.com/mcp",
+    ),
   }),
 };
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { USER_CODE_PATTERN } from "../../../lib/access/user-code.ts";
 import { component, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Limit, Name, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, Limit, Name, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 
 const UserCode = Type.String({
   pattern: USER_CODE_PATTERN,
@@ -22,13 +22,9 @@ export const ClientInfo = component(
   "ClientInfo",
   {
     name: { ...Name, description: "Name of the client program." },
-    version: Type.String({ maxLength: 100, description: "Its version.", examples: ["1.4.0"] }),
-    signature: Type.Optional(
-      nullable(
-        Type.String({ maxLength: 1000, description: "Signature of the client; stored, not verified." }),
-      ),
-    ),
-    host: Type.String({ maxLength: 255, description: "Name of the device.", examples: ["ada-laptop"] }),
+    version: AnyText(100, "Its version.", "1.4.0"),
+    signature: Type.Optional(nullable(AnyText(1000, "Signature of the client; stored, not verified."))),
+    host: AnyText(255, "Name of the device.", "ada-laptop"),
   },
   {
     additionalProperties: false,

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { SCOPES, type Scope } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, page, Timestamp, Words } from "../../../lib/contract/schema.ts";
 
 /** A key as other services see it. */
 export interface KeyState {
@@ -51,13 +51,11 @@ const Scopes = Type.Array(oneOf(SCOPES), {
   examples: [["send", "receive"]],
 });
 
-const KeyName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: "\\S",
-  description: "What the key is for: where it is kept, who uses it.",
-  examples: ["billing-bot in production"],
-});
+const KeyName = Words(
+  200,
+  "What the key is for: where it is kept, who uses it.",
+  "billing-bot in production",
+);
 
 const KeyLimit = nullable(
   Type.Integer({

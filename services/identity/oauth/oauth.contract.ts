@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, SECRET, Whole } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, SECRET, SomeText, Whole } from "../../../lib/contract/schema.ts";
 
 /** The scopes announced to clients: `admin` is granted only if a client asks for it by name. */
 export const OFFERED_SCOPES = SCOPES.filter((scope) => scope !== "admin");
@@ -78,7 +78,7 @@ export const getAuthorizationServerMetadata = operation({
 
 const LONGEST_URI = 2048;
 const text = (description: string, example: string, maxLength = 2048) =>
-  Type.String({ maxLength, description, examples: [example] });
+  AnyText(maxLength, description, example);
 const secret = (description: string) => Type.String({ ...SECRET, maxLength: 4096, description });
 const ClientId = text("The client's id: registered, or the URL of its metadata document.", "0199c0de-7a11");
 const ResourceParam = text("The resource that the token is for (RFC 8707).", `${ORIGIN}/mcp`);
@@ -87,12 +87,8 @@ const ScopeParam = text("Scopes, separated by spaces.", "memory:read memory:writ
 const ClientMetadata = Type.Object(
   {
     ...optional({
-      client_name: nullable(
-        Type.String({ maxLength: 200, description: "Shown to who approves.", examples: ["Editor"] }),
-      ),
-      client_uri: nullable(
-        Type.String({ maxLength: LONGEST_URI, description: "The client's page.", examples: [ORIGIN] }),
-      ),
+      client_name: nullable(AnyText(200, "Shown to who approves.", "Editor")),
+      client_uri: nullable(AnyText(LONGEST_URI, "The client's page.", ORIGIN)),
       redirect_uris: nullable(
         Type.Array(Type.String({ minLength: 1, maxLength: LONGEST_URI }), {
           maxItems: 20,
@@ -209,15 +205,11 @@ export const startDeviceAuthorization = operation({
   errors: ["validation_error", "authentication_failed", "rate_limited"],
 });
 
-const Query = Type.String({
-  minLength: 1,
-  maxLength: 8192,
-  description:
-    "The query of the authorization request as the client sent it, or `user_code=` and a device's code.",
-  examples: [
-    "response_type=code&client_id=0199c0de-7a11&redirect_uri=http%3A%2F%2F127.0.0.1%3A8123%2Fcallback",
-  ],
-});
+const Query = SomeText(
+  8192,
+  "The query of the authorization request as the client sent it, or `user_code=` and a device's code.",
+  "response_type=code&client_id=0199c0de-7a11&redirect_uri=http%3A%2F%2F127.0.0.1%3A8123%2Fcallback",
+);
 const Scopes = Type.Array(oneOf(SCOPES), { minItems: 1, uniqueItems: true });
 
 export const readOauthRequest = operation({

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id } from "../../../lib/contract/schema.ts";
+import { Id, SomeText } from "../../../lib/contract/schema.ts";
 import { Slug } from "./tenants.contract.ts";
 
 const operator = { by: "operator" } as const;
@@ -32,7 +32,7 @@ const Moved = Type.Object(
   {
     id: Id("tn", "Its id, which it keeps."),
     slug: Slug,
-    name: Type.String({ minLength: 1, maxLength: 200, description: "Its name.", examples: ["Acme"] }),
+    name: SomeText(200, "Its name.", "Acme"),
     storage_quota_mb: nullable(
       Type.Integer({
         minimum: 0,
@@ -139,12 +139,11 @@ export const importTenant = operation({
   needs: { "*": 1 },
   body: {
     tenant: Moved,
-    export_id: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "Names the export: an import that was begun continues with the same one.",
-      examples: ["an-export"],
-    }),
+    export_id: SomeText(
+      100,
+      "Names the export: an import that was begun continues with the same one.",
+      "an-export",
+    ),
     complete: Type.Optional(
       Type.Boolean({ description: "Whether everything has been imported.", examples: [false] }),
     ),

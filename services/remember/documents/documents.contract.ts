@@ -7,7 +7,7 @@ import {
   operation,
   optional,
 } from "../../../lib/contract/contract.ts";
-import { Id, Limit, Offset, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, Limit, Offset, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Subject } from "../../../lib/contract/subject.ts";
 import { FILE_TYPES, type FileType } from "../../../lib/http/file-types.ts";
 
@@ -188,9 +188,7 @@ export const listDocuments = operation({
   access: reader,
   query: {
     ...paging,
-    cursor: Type.Optional(
-      Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
-    ),
+    cursor: Type.Optional(AnyText(200, "`next_cursor` of the previous page.")),
     source_id: Type.Optional(Uuid("source", "Only documents of this source.")),
     status: Type.Optional(oneOf(STATUSES, { description: "Only this status." })),
   },

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, SomeText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { REMOVAL } from "../../identity/tenants/tenants.contract.ts";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -52,12 +52,10 @@ export const eraseMemories = operation({
       "Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent.",
     ),
     ids: Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000, description: "Erase these memories." }),
-    subject: Type.String({
-      minLength: 1,
-      maxLength: 1000,
-      description:
-        "Erase memories, state and documents with this `subject`, also if `metadata.subject` is or contains it, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text.",
-    }),
+    subject: SomeText(
+      1000,
+      "Erase memories, state and documents with this `subject`, also if `metadata.subject` is or contains it, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text.",
+    ),
     dry_run: Type.Boolean({ default: false, description: "Only count; erase nothing." }),
   }),
   answer: Type.Object({

@@ -1,5 +1,5 @@
 import { type TOptional, type TString, Type } from "typebox";
-import { Id } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, SomeText } from "../../../lib/contract/schema.ts";
 import { MOST_KEY, MOST_TEXT } from "../../../lib/filter/metadata.ts";
 
 export const MOST_CONDITIONS = 10;
@@ -60,15 +60,14 @@ export const FILTER_VALUES = {
   agent_id: { row: "agent_id", entry: "agent_id", value: Id("ag", "Only memories that this agent owns.") },
   subject: {
     row: "subjects",
-    value: Type.String({
-      minLength: 1,
-      maxLength: MOST_LABEL,
-      description: "Only memories about this subject: `metadata.subject`, or the subject of their source.",
-    }),
+    value: SomeText(
+      MOST_LABEL,
+      "Only memories about this subject: `metadata.subject`, or the subject of their source.",
+    ),
   },
   source_type: {
     row: "source_type",
-    value: Type.String({ maxLength: 100, description: "Only memories with this `source_type`." }),
+    value: AnyText(100, "Only memories with this `source_type`."),
   },
 } as const;
 

@@ -4,6 +4,7 @@ import { component, nullable, oneOf, operation, optional } from "../../../lib/co
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Instant } from "../../../lib/contract/instant.ts";
 import {
+  AnyText,
   Id,
   Namespace,
   page,
@@ -59,12 +60,11 @@ export const OnlyScope = oneOf(MEMORY_SCOPES, {
 });
 
 const Title = Words(500, "Short summary.", "Invoices are due in 30 days");
-export const Content = Type.String({
-  minLength: 1,
-  maxLength: MAX_CONTENT,
-  description: "Text of the memory.",
-  examples: ["ACME pays 30 days after the end of the month."],
-});
+export const Content = SomeText(
+  MAX_CONTENT,
+  "Text of the memory.",
+  "ACME pays 30 days after the end of the month.",
+);
 const Share = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1, default: 0.5, description, examples: [0.8] });
 const Confidence = Share("How certain it is, from 0 to 1.");
@@ -82,7 +82,7 @@ const Expiry = nullable(
 const Begins = "When it begins to hold. Default: `freshness_date`, else when it was recorded.";
 const Ends =
   "When it stops holding, exclusive. Default: once it is superseded, when its successor begins to hold.";
-export const Reason = Type.String({ minLength: 1, maxLength: 500, description: "Why, for its history." });
+export const Reason = SomeText(500, "Why, for its history.");
 /** The times of a question about the past. */
 export const asOf = optional({
   as_of: Instant("Only what held then, whatever superseded it since. Of a day, what held at its end."),
@@ -93,9 +93,8 @@ export const Valid = Type.Object(
   { from: Timestamp, until: nullable(Timestamp) },
   { description: "When it holds; `until` is exclusive, and null without an end." },
 );
-const ProjectKey = nullable(Type.String({ maxLength: 100, description: "Key of the project; empty: none." }));
-const Text = (maxLength: number, description: string) =>
-  nullable(Type.String({ minLength: 1, maxLength, description }));
+const ProjectKey = nullable(AnyText(100, "Key of the project; empty: none."));
+const Text = (maxLength: number, description: string) => nullable(SomeText(maxLength, description));
 
 const source = {
   source_type: Text(
@@ -202,16 +201,12 @@ export const listMemories = operation({
     ...optional({
       type: { ...TypeOfMemory, description: "Only memories of this type." },
       scope: OnlyScope,
-      search: Type.String({
-        maxLength: 200,
-        description:
-          "Part of the title or the content; case is ignored. Searches the latest 100,000 memories per owner, per team and " +
+      search: AnyText(
+        200,
+        "Part of the title or the content; case is ignored. Searches the latest 100,000 memories per owner, per team and " +
           "of the institution.",
-      }),
-      project_id: Type.String({
-        maxLength: 100,
-        description: "Key of a project; empty: only memories without one.",
-      }),
+      ),
+      project_id: AnyText(100, "Key of a project; empty: only memories without one."),
       tags: Type.Array(Type.String(), {
         maxItems: 50,
         description: "Only with any of these tags; repeated or comma-separated.",
@@ -220,13 +215,12 @@ export const listMemories = operation({
     }),
     ...memoryFilters,
     metadata: Type.Optional(
-      Type.String({
-        maxLength: 10_000,
-        description:
-          "Only memories whose metadata has these values: the field `metadata` of `POST /memories/search`, as JSON. " +
+      AnyText(
+        10_000,
+        "Only memories whose metadata has these values: the field `metadata` of `POST /memories/search`, as JSON. " +
           "Searches as many memories as `search`.",
-        examples: ['{"customer":"acme","amount":{"gte":100}}'],
-      }),
+        '{"customer":"acme","amount":{"gte":100}}',
+      ),
     ),
     never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
     ...asOf,

@@ -13,7 +13,7 @@ const SpecialistName = Type.String({
   examples: ["contract-reviewer"],
 });
 const Version = Type.Integer({ minimum: 1 });
-const Text = (description: string) => nullable(Type.String({ maxLength: 100_000, description }));
+const Text = (description: string) => nullable(AnyText(100_000, description));
 
 const path = { name: { ...SpecialistName, "x-identifier": "specialist" } };
 /** Accepts any name: an unknown one gives a result, not an error (spec: load specialist). */

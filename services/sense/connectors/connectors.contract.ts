@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, Name, page, SECRET, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { Mapping, Source } from "../ingest/mapping.contract.ts";
 
 export const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;
@@ -20,8 +20,7 @@ const Kind = oneOf(CONNECTOR_KINDS, {
     "Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ's plugin.",
   examples: ["amqp091"],
 });
-const From = (description: string, example: string) =>
-  Type.String({ minLength: 1, maxLength: 255, description, examples: [example] });
+const From = (description: string, example: string) => SomeText(255, description, example);
 const Queue = From("Queue to consume, which must exist. Required for `amqp091`.", "orders");
 const Address = From("Source to consume. Required for `amqp10`.", "/amq/queue/orders");
 const Paused = Type.Boolean({ description: "Whether the connector is paused.", examples: [true] });
@@ -38,13 +37,11 @@ const ConnectorMapping = component(
     ...Mapping.properties,
     id: Type.Optional(
       nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: 300,
-          description:
-            "Id of the event, not of what it is about. Default: the broker's message id (or offset in a stream) with a hash of the message, else a new one.",
-          examples: ["/event_id"],
-        }),
+        SomeText(
+          300,
+          "Id of the event, not of what it is about. Default: the broker's message id (or offset in a stream) with a hash of the message, else a new one.",
+          "/event_id",
+        ),
       ),
     ),
   },

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { DELIVERY_COUNTS, LimitedBy } from "../../identity/agents/agents.contract.ts";
 
 /** Limit of deliveries that one request receives or settles (spec: Limits). */
@@ -77,13 +77,12 @@ const settled = {
 };
 
 const log = Type.Optional(
-  Type.String({
-    maxLength: MAX_LOG,
-    description:
-      "What the work has written, such as the end of a command's output; with one delivery id only. It is kept with " +
+  AnyText(
+    MAX_LOG,
+    "What the work has written, such as the end of a command's output; with one delivery id only. It is kept with " +
       "the delivery instead of an earlier attempt's, unless the organisation has reached its storage quota.",
-    examples: ["3 pages printed\n[ended with 0]"],
-  }),
+    "3 pages printed\n[ended with 0]",
+  ),
 );
 
 export const pollDeliveries = operation({
@@ -136,7 +135,7 @@ const rejected = {
       description:
         "False: nobody has worked on them, so the attempt does not count, and without `delay_seconds` they are ready at once. Default: true.",
     }),
-    reason: Type.String({ maxLength: 500, description: "Why it failed.", examples: ["billing is closed"] }),
+    reason: AnyText(500, "Why it failed.", "billing is closed"),
   }),
 };
 

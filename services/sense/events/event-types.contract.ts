@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { component, nullable, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { MAX_LISTENERS } from "../interests/interests.contract.ts";
 import { EventSummary } from "./events.contract.ts";
 
@@ -54,7 +54,7 @@ export const listEventTypes = operation({
       SomeText(MAX_TYPE_LENGTH, "Only types that contain this text, in any case.", "order"),
     ),
     limit: page.limit,
-    cursor: Type.Optional(Type.String({ maxLength: 1_000, description: "`next` of the previous page." })),
+    cursor: Type.Optional(AnyText(1_000, "`next` of the previous page.")),
   },
   answer: Type.Object({ types: Type.Array(EventTypeSummary), next: nullable(Type.String()) }),
   errors: ["forbidden"],

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { SCHEMES, SENDERS } from "../../../lib/webhooks/senders.ts";
 import { CloudEvent, Differs } from "../events/events.contract.ts";
 import { REQUEST_OUTCOMES, Source, WebhookMapping, WebhookSignature } from "./mapping.contract.ts";
@@ -176,12 +176,11 @@ export const testWebhook = operation({
     ...sample,
     mapping: Type.Optional(WebhookMapping),
     request_id: Type.Optional(
-      Type.String({
-        maxLength: 128,
-        description:
-          "Instead of a payload: one of the webhook's last requests, which was accepted, duplicate or dead-lettered.",
-        examples: ["req_5dHs0vXg2mYq8ZcB1kTe"],
-      }),
+      AnyText(
+        128,
+        "Instead of a payload: one of the webhook's last requests, which was accepted, duplicate or dead-lettered.",
+        "req_5dHs0vXg2mYq8ZcB1kTe",
+      ),
     ),
   },
 });

@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { component, nullable, oneOf, optional } from "../../../lib/contract/contract.ts";
+import { SomeText } from "../../../lib/contract/schema.ts";
 import { ALGORITHMS, TOLERANCE_SECONDS } from "../../../lib/webhooks/schemes.ts";
 import { SENDERS } from "../../../lib/webhooks/senders.ts";
 
-const term = (description: string, example: string) =>
-  Type.String({ minLength: 1, maxLength: 300, description, examples: [example] });
+const term = (description: string, example: string) => SomeText(300, description, example);
 
 const optionalTerm = (description: string, example: string) =>
   Type.Optional(nullable(term(description, example)));

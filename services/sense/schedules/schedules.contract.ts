@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Name, page, partOf, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, Name, page, partOf, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { PublishResult } from "../events/events.contract.ts";
 
 export const ON_MISSED = ["skip", "run_once", "run_all"] as const;
@@ -16,19 +16,13 @@ const ScheduledEvent = component(
   {
     type: SomeText(MAX_TYPE_LENGTH, "Event type in reverse-DNS form, such as `com.example.report.due`."),
     ...optional({
-      source: Type.String({
-        minLength: 1,
-        maxLength: MAX_ATTRIBUTE,
-        description:
-          "Producing system, a URI reference. Default: `sensorium/schedules/` and the schedule's id.",
-      }),
-      subject: Type.String({
-        minLength: 1,
-        maxLength: MAX_ATTRIBUTE,
-        description: "What the event is about.",
-      }),
-      datacontenttype: Type.String({ maxLength: MAX_ATTRIBUTE, description: "Media type of `data`." }),
-      dataschema: Type.String({ maxLength: MAX_ATTRIBUTE, description: "Schema of `data`." }),
+      source: SomeText(
+        MAX_ATTRIBUTE,
+        "Producing system, a URI reference. Default: `sensorium/schedules/` and the schedule's id.",
+      ),
+      subject: SomeText(MAX_ATTRIBUTE, "What the event is about."),
+      datacontenttype: AnyText(MAX_ATTRIBUTE, "Media type of `data`."),
+      dataschema: AnyText(MAX_ATTRIBUTE, "Schema of `data`."),
       data: Type.Unknown({ description: "Any JSON." }),
       data_base64: Type.String({
         contentEncoding: "base64",
@@ -44,16 +38,14 @@ const ScheduledEvent = component(
   },
 );
 
-const CronExpression = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description:
-    "Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`), `L` and `#` are " +
+const CronExpression = SomeText(
+  200,
+  "Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`), `L` and `#` are " +
     "understood, and `@daily` and the like. If neither day of month nor day of week is `*`, a day that matches one of them " +
     "is due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both must match: `0 9 13 * +FRI`. " +
     "Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.",
-  examples: ["0 9 * * MON-FRI"],
-});
+  "0 9 * * MON-FRI",
+);
 
 const TimeZone = Type.String({
   minLength: 1,

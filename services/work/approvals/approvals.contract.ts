@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { AnyText, Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, page, SomeText, Timestamp, Uuid, Whole, Words } from "../../../lib/contract/schema.ts";
 
 export const STATUSES = ["open", "answered", "expired", "canceled"] as const;
 
@@ -30,12 +30,11 @@ const Text = AnyText(8000, "The answer in words.", "Only for March.");
 
 const Evidence = component("Evidence", {
   kind: oneOf(EVIDENCE_KINDS, { description: "What it is." }),
-  id: Type.String({
-    minLength: 1,
-    maxLength: 2000,
-    description: "Its id; the address of a `link`: http or https.",
-    examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
-  }),
+  id: SomeText(
+    2000,
+    "Its id; the address of a `link`: http or https.",
+    "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f",
+  ),
 });
 
 const Digested = component("DigestedEvidence", {
@@ -97,20 +96,17 @@ const Title = Type.String({
   description: "What is asked, in a line.",
   examples: ["Refund order 1042?"],
 });
-const Question = Type.String({
-  minLength: 1,
-  maxLength: 16_000,
-  pattern: "\\S",
-  description: "The question, in Markdown.",
-  examples: ["The customer reports a **broken** cup. Refund 18 EUR?"],
-});
-const StepKey = Type.String({ minLength: 1, maxLength: 200, description: "Key of the run's step." });
-const Subject = Type.String({
-  minLength: 1,
-  maxLength: 1000,
-  description: "The person or thing that it is about; erasing the subject erases the approval.",
-  examples: ["customer:42"],
-});
+const Question = Words(
+  16_000,
+  "The question, in Markdown.",
+  "The customer reports a **broken** cup. Refund 18 EUR?",
+);
+const StepKey = SomeText(200, "Key of the run's step.");
+const Subject = SomeText(
+  1000,
+  "The person or thing that it is about; erasing the subject erases the approval.",
+  "customer:42",
+);
 
 export const Approval = component("Approval", {
   id: Uuid("approval"),
@@ -229,7 +225,7 @@ export const listApprovals = operation({
     status: Type.Optional(oneOf(STATUSES, { description: "Only approvals with this status." })),
     run_id: Type.Optional(Uuid("run", "Only approvals of this run.")),
     limit: page.limit,
-    cursor: Type.Optional(Type.String({ maxLength: 5000, description: "`next` of the previous page." })),
+    cursor: Type.Optional(AnyText(5000, "`next` of the previous page.")),
   },
   answer: Type.Object({
     approvals: Type.Array(Approval),

@@ -107,9 +107,7 @@ export const saveHandoff = operation({
         description: "URLs or names of results; stored as given.",
         examples: [["https://git.example/pull/42"]],
       }),
-      origin_client: nullable(
-        Type.String({ maxLength: 200, description: "Name of the client that saves it." }),
-      ),
+      origin_client: nullable(AnyText(200, "Name of the client that saves it.")),
       scope: oneOf(["agent"], { description: "Always `agent`." }),
       bundle_id: nullable(Uuid("bundle", "Bundle that the work started with.")),
       if_version: Whole({
@@ -163,7 +161,7 @@ export const listHandoffs = operation({
   access: reader,
   inPages: MOST_LISTED,
   query: {
-    q: Type.Optional(Type.String({ maxLength: 1000, description: "Search text.", examples: ["billing"] })),
+    q: Type.Optional(AnyText(1000, "Search text.", "billing")),
     limit: page.limit,
     offset: Type.Optional(Whole({ default: 0, description: "Results to skip; not with `q`." })),
   },

@@ -36,10 +36,10 @@ export const Scope = oneOf(MEMORY_SCOPES, {
   description:
     "Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). Set by the first save; default `agent`.",
 });
-export const ProjectKey = Type.String({ maxLength: 100, description: "Key of the project." });
+export const ProjectKey = AnyText(100, "Key of the project.");
 const Title = Words(300, "Title. Default: the first heading or line of the text.", "Release notes, May");
 const SourceType = AnyText(100, "Kind of output, as the caller names it.", "report");
-const ChangeNote = Type.String({ maxLength: 2000, description: "What this version changes." });
+const ChangeNote = AnyText(2000, "What this version changes.");
 const Links = (description: string) =>
   Type.Array(Type.String({ maxLength: 200 }), {
     maxItems: 200,
@@ -171,7 +171,7 @@ export const listOutputs = operation({
         maxItems: 50,
         description: "Only with any of these tags; repeated or comma-separated.",
       }),
-      sort: Type.String({ maxLength: 50, description: "`created_at` (default) or `title`." }),
+      sort: AnyText(50, "`created_at` (default) or `title`."),
       order: AnyText(50, "`asc` or `desc`. Default: newest first, or titles from A."),
     }),
   },

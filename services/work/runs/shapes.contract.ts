@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { component, nullable, oneOf } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Specialist } from "../../remember/specialists/specialists.contract.ts";
 import { COMPLETION_MODES, StepKey, shownStepFields } from "../templates/templates.contract.ts";
 
@@ -99,16 +99,16 @@ export const Attempt = component("StepAttempt", {
 });
 
 export const AmbiguityNote = Type.Object({
-  dimension: Type.String({ maxLength: 200, description: "Aspect." }),
+  dimension: AnyText(200, "Aspect."),
   score: Type.Optional(nullable(Type.Number({ description: "Its score." }))),
   min: Type.Optional(nullable(Type.Number({ description: "Required score." }))),
-  status: Type.Optional(nullable(Type.String({ maxLength: 200, description: "Its status." }))),
+  status: Type.Optional(nullable(AnyText(200, "Its status."))),
   note: Type.Optional(nullable({ ...Text, description: "Explanation." })),
 });
 export type AmbiguityNote = Static<typeof AmbiguityNote>;
 
 export const Goal = Words(8000, "What the run must achieve.", "Ship the release notes");
-export const ProjectKey = nullable(Type.String({ maxLength: 200, description: "Key of the project." }));
+export const ProjectKey = nullable(AnyText(200, "Key of the project."));
 export const Criteria = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), {
   maxItems: 100,
   description: "Conditions under which the goal is achieved.",

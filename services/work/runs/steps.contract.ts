@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, SomeText, Uuid, Words } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, SomeText, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { StepKey } from "../templates/templates.contract.ts";
 import { Attempt, PositionSteps, ShownStep, Text, writer } from "./shapes.contract.ts";
 
@@ -48,9 +48,7 @@ export const completeRunStep = operation({
   body: {
     step_key: StepKey,
     ...optional({
-      criterion_key: nullable(
-        Type.String({ maxLength: 100, description: "Key of a criterion. Default: all." }),
-      ),
+      criterion_key: nullable(AnyText(100, "Key of a criterion. Default: all.")),
       what_makes_this_done: nullable({ ...Text, description: "Evidence that the step is done." }),
       artifact_contents: Type.Array(
         Type.Object({

@@ -31,13 +31,9 @@ export const StepKey = Type.String({
 const pointerFields = {
   ...optional({
     uri: nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] })),
-    provider: nullable(
-      Type.String({ maxLength: 200, description: "System that holds it.", examples: ["exemplar"] }),
-    ),
-    native_id: nullable(Type.String({ maxLength: 1000, description: "Id in that system." })),
-    display_name: nullable(
-      Type.String({ maxLength: 500, description: "Display name.", examples: ["The brief"] }),
-    ),
+    provider: nullable(AnyText(200, "System that holds it.", "exemplar")),
+    native_id: nullable(AnyText(1000, "Id in that system.")),
+    display_name: nullable(AnyText(500, "Display name.", "The brief")),
   }),
 };
 
@@ -64,7 +60,7 @@ export const GivenPointer = component(
 );
 
 const Criterion = Type.Object({
-  key: Type.String({ minLength: 1, maxLength: 100, description: "Its key.", examples: ["reviewed"] }),
+  key: SomeText(100, "Its key.", "reviewed"),
   description: AnyText(2000, "What must be true.", "A second pair of eyes has read it."),
 });
 
@@ -96,9 +92,7 @@ export const stepFields = {
   step_key: StepKey,
   ...optional({
     title: SomeText(500, "Display title. Default: the key.", "Write the draft"),
-    role: nullable(
-      Type.String({ maxLength: 200, description: "Role of the person or agent.", examples: ["writer"] }),
-    ),
+    role: nullable(AnyText(200, "Role of the person or agent.", "writer")),
     specialist_name: nullable(AnyText(200, "Specialist to load when the step starts.", "editor")),
     instructions: nullable({ ...Text, description: "What to do." }),
     depends_on: Type.Array(StepKey, {
