@@ -13,6 +13,7 @@ import { dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { transformSync } from "rolldown/utils";
 import { commitOf } from "../lib/version.ts";
+import { KINDS } from "../services/modules.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
 import { closure, lockIn } from "./lock.ts";
 
@@ -59,8 +60,9 @@ export async function buildServer(to: string): Promise<string[]> {
   const root = manifestIn(".") as Manifest & { dependencies: Versions; scripts: Versions };
   rmSync(to, { recursive: true, force: true });
   const exporter = await collect(EXPORT_ENTRIES);
-  // These are found by their names (services/models.ts, services/extensions.ts).
-  const found = globSync(["{services,storage}/**/*.model.ts", "extensions/*/extension.ts"], { cwd: ROOT });
+  // These are found by their names (services/modules.ts, services/extensions.ts).
+  const named = KINDS.map((kind) => `{services,storage}/**/*.${kind}.ts`);
+  const found = globSync([...named, "extensions/*/extension.ts"], { cwd: ROOT });
   const server = await collect([...ENTRIES, ...found], new Set(EXPORT_ENTRIES));
   const locked = lockIn(ROOT);
   // The versions that were tested.

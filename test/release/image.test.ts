@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "@jest/globals";
 import { lockIn } from "../../release/lock.ts";
 import { startAlone } from "../support/alone.ts";
+import { agentToken, api } from "../support/http.ts";
 import { atEnd, ownFolder } from "../support/own-folder.ts";
 import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const dockerfile = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
@@ -18,6 +21,8 @@ let folder: string;
 /** The image's /app. */
 let app: string;
 let server: TestServer;
+/** Where the image's commands run. */
+const root = () => join(app, /^WORKDIR \/app\/(.*)$/m.exec(dockerfile)?.[1] as string);
 
 beforeAll(async () => {
   folder = await ownFolder();
@@ -28,8 +33,7 @@ beforeAll(async () => {
     const line = command.replaceAll(/ \/(?=packed|app)/g, ` ${folder}/`);
     execFileSync("sh", ["-c", line], { cwd: ROOT, stdio: "pipe" });
   }
-  const [, workdir = ""] = /^WORKDIR \/app\/(.*)$/m.exec(dockerfile) ?? [];
-  server = await startAlone({ root: join(app, workdir), env: { OUTPUT_EXPORT: "true" } });
+  server = await startAlone({ root: root(), env: { OUTPUT_EXPORT: "true" } });
 }, LONGEST_MS);
 
 atEnd(() => server?.stop());
@@ -56,13 +60,34 @@ test("it serves, and can export PDF", async () => {
   expect(server.logs()).not.toContain("sensorium-export is not installed");
 });
 
+test("with the embedder of about 100 languages a question in one finds a memory in another", async () => {
+  const lines = readFileSync(join(ROOT, "deploy/multilingual.Dockerfile"), "utf8");
+  const [, given = ""] = /^ENV (.*)$/m.exec(lines) ?? [];
+  const env = Object.fromEntries(
+    given
+      .replace("=/app", `=${app}`)
+      .split(" ")
+      .map((each) => each.split("=")),
+  );
+  const [, add = ""] = /^RUN (node .*)$/m.exec(lines) ?? [];
+  execFileSync("sh", ["-c", add], { cwd: root(), env: { ...process.env, ...env, DATA_DIR: folder } });
+  await using speaking = await startAlone({ root: root(), env });
+  const agent = api(speaking, await agentToken(speaking, speaking.credentials.agent.api_key));
+  const content = "Die Rechnung der Bäckerei ist am Freitag fällig.";
+  ok(await agent.post("/memories", { type: "semantic", scope: "agent", title: "Rechnung", content }));
+  const sources = async () => {
+    const { results } = ok(await agent.post("/memories/search", { query: "When must the bakery be paid?" }));
+    return results[0]?.sources.vector;
+  };
+  expect(await settle(sources)).toBeGreaterThan(0);
+});
+
 test("npm runs the operator's commands in its folder", async () => {
   await server.end();
-  const [cwd] = globSync("node_modules/sensorium-server", { cwd: app }).map((path) => join(app, path));
   const env = { PATH: process.env.PATH, HOME: folder, DATA_DIR: server.dataDir };
   const file = join(folder, "backup.sensorium");
   const output = execFileSync("npm", ["run", "--silent", "backup", "--", file], {
-    cwd,
+    cwd: root(),
     env,
     encoding: "utf8",
   });

@@ -123,6 +123,14 @@ describe("the Dockerfile", () => {
   const last = instructions.slice(instructions.findLastIndex(({ name }) => name === "FROM"));
   const inLast = (name: string) => last.flatMap((each) => (each.name === name ? [each.rest] : []));
 
+  test("with the multilingual embedder is this one, given by whoever builds it, and without rights", () => {
+    const lines = read("deploy/multilingual.Dockerfile")
+      .split("\n")
+      .filter((line) => /^[A-Z]+ /.test(line));
+    expect(lines.slice(0, 2)).toEqual(["ARG SERVER", "FROM $SERVER"]);
+    expect(lines.at(-1)).toBe("USER node");
+  });
+
   test("builds on pinned images", () => {
     for (const from of all("FROM")) expect(from).toMatch(/^node:24-[\w-]+@sha256:[0-9a-f]{64}( AS \w+)?$/);
   });
