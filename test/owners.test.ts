@@ -45,9 +45,7 @@ beforeEach(() => {
 
 function newNode(nodeID: string): ServiceBroker {
   const broker = new ServiceBroker({
-    nodeID,
-    namespace: "owners",
-    logger: false,
+    ...{ nodeID, namespace: "owners", logger: false },
     transporter: { type: "NATS", options: { url: nats.url } },
   });
   broker.createService({

@@ -87,9 +87,7 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     const refused = expect.objectContaining({
       type: "business_rule_violation",
       data: expect.objectContaining({
-        rule: "storage_quota",
-        quota_bytes: 1000 * KB,
-        used_bytes: expect.any(Number),
+        ...{ rule: "storage_quota", quota_bytes: 1000 * KB, used_bytes: expect.any(Number) },
       }),
     });
     await expect(async () => usage.require("tn_c", 50 * KB)).rejects.toEqual(refused);

@@ -6,10 +6,7 @@ import { queueAddress, sendOverAmqp10 } from "../support/amqp10.ts";
 import { startRabbit } from "../support/rabbitmq.ts";
 
 connectorSuite(await startRabbit(), {
-  name: "amqp10",
-  make: Amqp10Connector,
-  from: queueAddress,
-  missing: /not-found/,
+  ...{ name: "amqp10", make: Amqp10Connector, from: queueAddress, missing: /not-found/ },
   refused: () => [
     ...["/topic/orders", "/exchange/amq.topic/orders.*", "amq.topic", "/queue/orders"].map(
       (from): [{ from: string }, RegExp] => [{ from }, /loses messages .* use \/amq\/queue\/NAME/],

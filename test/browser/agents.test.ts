@@ -9,9 +9,7 @@ import { openSite } from "../support/site.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 const site = await openSite(undefined, {
-  STUCK_AFTER_SECONDS: "1",
-  PUSH_ALLOW_PRIVATE: "true",
-  OPERATOR_TOKEN,
+  ...{ STUCK_AFTER_SECONDS: "1", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN },
 });
 const { page, admin, agent } = site;
 

@@ -35,9 +35,7 @@ async function furnish(): Promise<void> {
   ids.a = await remember("ACME's terms", "ACME pays **30 days** after the end of the month.");
   ids.b = await remember("When ACME pays", "30 days after the end of the month.");
   const linked = {
-    title: "Where the terms are",
-    content: LINKS,
-    source_url: "https://example.com/terms?of=ACME",
+    ...{ title: "Where the terms are", content: LINKS, source_url: "https://example.com/terms?of=ACME" },
   };
   ids.linked = ok(await admin.post("/memories", { ...memory, ...linked })).id;
   await remember(LONG, "It is told at length. ".repeat(20));

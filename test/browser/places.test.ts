@@ -15,15 +15,11 @@ describe("navigation restores the previous place", () => {
 
   beforeAll(async () => {
     const memory = {
-      type: "semantic",
-      scope: "institutional",
-      content: "**So** it [is](https://example.com).",
+      ...{ type: "semantic", scope: "institutional", content: "**So** it [is](https://example.com)." },
     };
     for (let n = 0; n < COUNT; n++) ok(await admin.post("/memories", { ...memory, title: `Fact ${n}` }));
     const steps = ["Dig", "Fill"].map((title) => ({
-      step_key: title.toLowerCase(),
-      title,
-      completion_mode: "attestation",
+      ...{ step_key: title.toLowerCase(), title, completion_mode: "attestation" },
     }));
     run = ok(await admin.post("/runs", { goal: "A hole", steps })).id;
   });
@@ -314,10 +310,7 @@ describe("missing pages and failures", () => {
     // Until then there is no chart.
     ok(
       await site.admin.post("/events", {
-        specversion: "1.0",
-        id: "1",
-        source: "/t",
-        type: "com.example.first",
+        ...{ specversion: "1.0", id: "1", source: "/t", type: "com.example.first" },
       }),
     );
     const other = await page.context().newPage();

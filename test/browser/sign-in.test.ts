@@ -167,9 +167,7 @@ test("a client is approved for an existing agent with fewer scopes after a secon
   const { secret: key } = ok(await grace.post("/auth/totp", { password }));
   ok(await grace.post("/auth/totp/confirm", { code: codeOf(key) }));
   const asked = await attempt(client, {
-    redirect_uri,
-    resource: site.server.root,
-    scope: "memory:read memory:write",
+    ...{ redirect_uri, resource: site.server.root, scope: "memory:read memory:write" },
   });
   const page = await newPage(`/oauth/authorize?${asked.query}`);
   await page.getByLabel("E-mail").fill(email);

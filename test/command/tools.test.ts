@@ -34,9 +34,7 @@ test("they are installed once, announced, and the lock file stays; not with TEST
     cpSync(join(ROOT, file), join(folder, file));
   const manifest = {
     ...{
-      name: "checkout",
-      version: "1.0.0",
-      type: "module",
+      ...{ name: "checkout", version: "1.0.0", type: "module" },
       scripts: { work: "node bin/tools.js && echo worked" },
     },
     ...{ dependencies: { needed: "file:needed" }, devDependencies: { tool: "file:tool" } },

@@ -14,9 +14,7 @@ const WHOLE: Size = { agents: 100, events: 50_000, dead: 2_000, memories: 10_000
 export function sizeOf(share: number): Size {
   const part = (count: number, least: number) => Math.max(least, Math.round(count * share));
   return {
-    agents: part(WHOLE.agents, 12),
-    events: part(WHOLE.events, 400),
-    dead: part(WHOLE.dead, 40),
+    ...{ agents: part(WHOLE.agents, 12), events: part(WHOLE.events, 400), dead: part(WHOLE.dead, 40) },
     memories: part(WHOLE.memories, 60),
     runs: part(WHOLE.runs, 8),
   };

@@ -100,9 +100,7 @@ test("events about documents and dead letters are as described", async () => {
   await receiveFitting(watcher, ["service.document.stored", "service.document.superseded"]);
 
   const failing = await newReceiver(server, admin, "failing", {
-    interests: ["com.example.dead"],
-    agent: { retry_budget: 1 },
-    scopes: ["send", "receive"],
+    ...{ interests: ["com.example.dead"], agent: { retry_budget: 1 }, scopes: ["send", "receive"] },
   });
   await makeDeadLetters(failing.api, "com.example.dead", ["closed"]);
   await receiveFitting(watcher, ["service.delivery.dead_lettered"]);

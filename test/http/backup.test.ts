@@ -22,9 +22,7 @@ const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
 function npmRun(command: "backup" | "restore" | "check" | "salvage", path: string | null, dataDir: string) {
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, ["bin/server.js", command, ...(path === null ? [] : [path])], {
-    cwd: ROOT,
-    env: { PATH, DATA_DIR: dataDir },
-    stdio: ["ignore", "pipe", "pipe"],
+    ...{ cwd: ROOT, env: { PATH, DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] },
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr])

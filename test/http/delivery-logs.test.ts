@@ -121,10 +121,7 @@ test("a log, a reason and the notice of a dead letter are kept without what look
   const secret = '{\\"token\\":\\"abc\\"} Set-Cookie: sid=1; Path=/';
   ok(
     await agent.post("/delivery/nack", {
-      delivery_ids: [id],
-      dead_letter: true,
-      reason: secret,
-      log: `Digest a=b\n${secret}`,
+      ...{ delivery_ids: [id], dead_letter: true, reason: secret, log: `Digest a=b\n${secret}` },
     }),
   );
   const kept = '{\\"token\\":[redacted]} Set-Cookie: [redacted]';

@@ -28,11 +28,7 @@ test("an upload is queued, read, cut into chunks and found", async () => {
   expect(document).toEqual({
     ...{ document_id: body.document_id, filename: "manual.pdf", mime_type: "application/pdf" },
     ...{
-      status: "stored",
-      error: null,
-      losses: [],
-      byte_size: 30221,
-      chunk_count: 3,
+      ...{ status: "stored", error: null, losses: [], byte_size: 30221, chunk_count: 3 },
       sensitivity: "internal",
     },
     ...{ audience: { regions: [], industries: [], product_lines: [], segments: [] }, version_num: 1 },

@@ -262,9 +262,7 @@ test("all texts of an event about a person are erased, and of what in it has the
   const payloadOf = async (id: string) => ok(await sender.get(`/events/${id}`)).payload;
   const note = "[erased]";
   expect(await payloadOf(about)).toMatchObject({
-    source: "https://shop",
-    subject: note,
-    data: { note, count: 1 },
+    ...{ source: "https://shop", subject: note, data: { note, count: 1 } },
   });
   expect(await payloadOf(listed)).toMatchObject({
     data: {

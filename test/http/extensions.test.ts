@@ -12,10 +12,7 @@ mkdirSync(join(folder, "greeter"));
 writeFileSync(join(folder, "greeter/extension.ts"), blocksOf(page("docs/extensions.md"), "ts").join(""));
 
 const env = {
-  OPERATOR_TOKEN,
-  EXTENSIONS: "greeter",
-  EXTENSIONS_DIR: folder,
-  GREETING: "Servus",
+  ...{ OPERATOR_TOKEN, EXTENSIONS: "greeter", EXTENSIONS_DIR: folder, GREETING: "Servus" },
   EMBEDDER: "none",
 };
 const server = await useServer({ env });

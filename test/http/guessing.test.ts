@@ -156,9 +156,7 @@ describe("wrong credentials", () => {
     return outside.post(`${server.root}/oauth/token`, body.toString(), { ...headers, ...type });
   };
   const secret = (client_secret: string) => ({
-    grant_type: "client_credentials",
-    client_id: "",
-    client_secret,
+    ...{ grant_type: "client_credentials", client_id: "", client_secret },
   });
   const refreshing = (refresh_token: string) => ({ grant_type: "refresh_token", refresh_token });
   const claimed = async () => {

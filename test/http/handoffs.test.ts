@@ -15,14 +15,10 @@ const namesOf = (handoffs: { name: string }[]) => handoffs.map(({ name }) => nam
 const FULL = {
   ...{ name: "billing-migration", summary: "Two of three tables are migrated." },
   payload: {
-    completed: ["Invoices", "Customers"],
-    remaining: "Payments",
-    blockers: [],
+    ...{ completed: ["Invoices", "Customers"], remaining: "Payments", blockers: [] },
     decisions: [{ title: "Batches of 500", rationale: "The replica lags", by: "us" }],
     rejected_options: ["One transaction", { title: "A trigger", rationale: "Too slow" }],
-    next_action: "Run the backfill",
-    context_notes: "See the\ndashboard",
-    mood: { is: "good" },
+    ...{ next_action: "Run the backfill", context_notes: "See the\ndashboard", mood: { is: "good" } },
     ticket: "T-42",
   },
   ...{ artifacts: ["https://git.example/pull/42"], origin_client: "terminal" },

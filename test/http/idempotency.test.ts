@@ -83,9 +83,7 @@ describe("the same request with the same key", () => {
     const held = await files.store.collection(IdempotencyModel).findOne("tn_one", filter);
     const { fingerprint, lease } = held as { fingerprint: string; lease: string };
     const place = {
-      tenant_id: "tn_one",
-      caller_id: callerId(CALLERS.ann as Caller),
-      key: key["idempotency-key"],
+      ...{ tenant_id: "tn_one", caller_id: callerId(CALLERS.ann as Caller), key: key["idempotency-key"] },
     };
     const open = (by: string) =>
       gateway.broker.call("idempotency.open", { ...place, fingerprint, lease: by });

@@ -66,9 +66,7 @@ describe("exchanging a key", () => {
     const publicKey = createPublicKey({ key: keys[0] as JsonWebKey, format: "jwk" });
     const claims = jwt.verify(token, publicKey, { algorithms: ["ES256"], audience: "sensorium" });
     expect(claims).toMatchObject({
-      tenant_id: world.tenant_id,
-      scopes: ["send"],
-      key_id: expect.stringMatching(/^key_/),
+      ...{ tenant_id: world.tenant_id, scopes: ["send"], key_id: expect.stringMatching(/^key_/) },
     });
   });
 
@@ -136,9 +134,7 @@ describe("signing in", () => {
     expect(email).toBe("ada@acme.example");
     const body = ok(await login({ email: "ADA@acme.example", password }));
     expect(body).toEqual({
-      access_token: expect.any(String),
-      token_type: "Bearer",
-      expires_at: expect.any(String),
+      ...{ access_token: expect.any(String), token_type: "Bearer", expires_at: expect.any(String) },
       user: { id, display_name: "Ada", role: "member", tenant_id: world.tenant_id },
     });
     const me = ok(await api(server, body.access_token).get("/auth/me"));

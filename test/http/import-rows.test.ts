@@ -53,17 +53,13 @@ const WRONG: Record<string, unknown[]> = {
   Number: ["1", {}, 1e300, Number.MIN_SAFE_INTEGER],
   Boolean: ["no", 1],
   Date: ["2026-01-01", 1e12, date(9e15), date(3e14), date(-1e14)],
-  Mixed: ["a", 5, deep(1_000)],
-  Array: ["a", { a: 1 }, [null]],
-  Embedded: ["a", 5, []],
+  ...{ Mixed: ["a", 5, deep(1_000)], Array: ["a", { a: 1 }, [null]], Embedded: ["a", 5, []] },
 };
 /** Unusual values that are allowed. */
 const EXTREME: Record<string, unknown[]> = {
   String: ["", "~~", "\u{10ffff}", "x".repeat(6_000)],
   Number: [1e15, -1e15, 0.5],
-  Date: [date(Date.UTC(9998)), date(Date.UTC(1))],
-  Mixed: [{ v1: 5 }, [], deep(60)],
-  Array: [[]],
+  ...{ Date: [date(Date.UTC(9998)), date(Date.UTC(1))], Mixed: [{ v1: 5 }, [], deep(60)], Array: [[]] },
 };
 
 type Case = { id: string; row: string; field: string; isRefused: boolean };
@@ -147,14 +143,10 @@ function named(path: Path, id: string, row_id: string): unknown {
 /** Fields that the server computes again: the values in an archive are never read. */
 const COMPUTED = {
   ...(await ofKits("computed")),
-  approvals: "queue",
-  deliveries: "held_key active_key slot_key",
-  documents: "live_key queue",
+  ...{ approvals: "queue", deliveries: "held_key active_key slot_key", documents: "live_key queue" },
   events: "waiting_key fanout_key fanout_owner unmatched_key",
   merge_proposals: "pair open_pair",
-  outputs: "queue",
-  replays: "running_key queue",
-  users: "password",
+  ...{ outputs: "queue", replays: "running_key queue", users: "password" },
 };
 
 test("a row that names another tenant's in any field but content is refused, and one of its own is not", async () => {

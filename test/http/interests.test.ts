@@ -30,10 +30,7 @@ test("an interest lives: created, listed, read, changed, deleted", async () => {
   expect(ok(await agent.get(`${path}/${id}`))).toEqual(created.body);
   expect(ok(await agent.get(path))).toEqual({ interests: [created.body], total: 1 });
   const changes = {
-    event_type: "com.lives.*",
-    filter_expression: "n > 0",
-    priority: 9,
-    enrichment_depth: "deep",
+    ...{ event_type: "com.lives.*", filter_expression: "n > 0", priority: 9, enrichment_depth: "deep" },
   };
   const changed = ok(await agent.patch(`${path}/${id}`, changes));
   expect(changed).toMatchObject({ id, ...changes });

@@ -45,10 +45,7 @@ const same = (value: unknown) => expect(JSON.stringify(value)).toBe(KEPT);
 describe("free JSON is read as it was written", () => {
   test("in an event's data, structured, binary and in a batch, and in its delivery", async () => {
     const binary = {
-      "ce-specversion": "1.0",
-      "ce-type": "com.nasty",
-      "ce-source": "/x",
-      "ce-id": randomUUID(),
+      ...{ "ce-specversion": "1.0", "ce-type": "com.nasty", "ce-source": "/x", "ce-id": randomUUID() },
     };
     const batch = { "content-type": "application/cloudevents-batch+json" };
     const { event_id } = await write("/events", event(NASTY));
@@ -122,22 +119,16 @@ test("text is read as it was written in memories, outputs, exemplars, handoffs, 
   expect(extracted).toBe(content);
   const handoff = ok(await agent.post("/handoffs", { name: LABEL, summary: TEXT, artifacts: [TEXT] }));
   expect(await read(`/handoffs/${handoff.id}`)).toMatchObject({
-    name: LABEL,
-    summary: TEXT,
-    artifacts: [TEXT],
+    ...{ name: LABEL, summary: TEXT, artifacts: [TEXT] },
   });
   const step = { step_key: "a", title: LABEL, instructions: TEXT, role: TEXT, reference_note: TEXT };
   const made = {
-    name: LABEL,
-    slug: "nasty",
-    goal_template: TEXT,
+    ...{ name: LABEL, slug: "nasty", goal_template: TEXT },
     steps: [{ ...step, completion_mode: "attestation" }],
   };
   ok(await agent.post("/process-templates", made));
   expect(await read("/process-templates/nasty")).toMatchObject({
-    name: LABEL,
-    goal_template: TEXT,
-    steps: [step],
+    ...{ name: LABEL, goal_template: TEXT, steps: [step] },
   });
   const goal = { goal: TEXT, success_criteria: [TEXT], ambiguity_score: 0.12345678901234568, steps: [step] };
   const run = ok(await agent.post("/runs", goal));

@@ -9,12 +9,8 @@ const PER_TENANT = 12;
 const LONGEST_TYPE = 255;
 
 const env = {
-  RATE_LIMIT_PER_MINUTE: "0",
-  EMBEDDER: "none",
-  MAX_INTERESTS_PER_AGENT: `${PER_AGENT}`,
-  MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
-  OUTPUT_BODY_MAX: "10",
-  DOCUMENT_MAX_BYTES: "2000000",
+  ...{ RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", MAX_INTERESTS_PER_AGENT: `${PER_AGENT}` },
+  ...{ MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`, OUTPUT_BODY_MAX: "10", DOCUMENT_MAX_BYTES: "2000000" },
 };
 const server = await useServer({ env });
 const admin = await firstAgent(server);

@@ -43,10 +43,7 @@ test("a webhook's mapping is replaced as a whole, and holds for what comes then"
   const { hook } = await unmapped("replaced", 1);
   const changed = ok(await change(hook, { name: "Store", mapping: RIGHT }));
   expect(changed).toMatchObject({
-    name: "Store",
-    source: "replaced",
-    url: hook.url,
-    mapping: { ...RIGHT, id: null, data: null },
+    ...{ name: "Store", source: "replaced", url: hook.url, mapping: { ...RIGHT, id: null, data: null } },
   });
   expect(changed.updated_at > changed.created_at).toBe(true);
   expect(ok(await world.admin.get("/ingest/webhooks")).webhooks).toContainEqual(changed);
@@ -89,9 +86,7 @@ describe("what could not be mapped", () => {
     expect(ok(await world.admin.post(path, {}))).toEqual({ id: ids[0], status: "accepted" });
     const [{ payload }] = await receive(agent, 1);
     expect(payload).toMatchObject({
-      type: "com.mended.order.paid",
-      source: `/w/${world.slug}/mended`,
-      subject: "shop 0",
+      ...{ type: "com.mended.order.paid", source: `/w/${world.slug}/mended`, subject: "shop 0" },
       data: { kind: "Paid", n: 0 },
     });
     await settle(async () => (await deadLetters("mended")).length === 0);

@@ -54,9 +54,7 @@ test("a null for a field that is not used keeps what a new version of an output 
 test("a null for a field that is not used clears in a change, and is a value in data", async () => {
   const { id } = await mcp.call("memories_create", { ...MEMORY, tags: ["a"], metadata: { kept: null } });
   expect(await mcp.call("memories_update", { id, title: null, tags: null })).toMatchObject({
-    title: "Terms",
-    tags: [],
-    metadata: { kept: null },
+    ...{ title: "Terms", tags: [], metadata: { kept: null } },
   });
 });
 

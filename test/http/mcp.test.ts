@@ -137,9 +137,7 @@ describe("tools", () => {
       return results.some(({ memory }: { memory: { id: string } }) => memory.id === id);
     });
     const handoff = {
-      name: "guessed",
-      next_action: "Oil it",
-      decisions: ["Monthly"],
+      ...{ name: "guessed", next_action: "Oil it", decisions: ["Monthly"] },
       payload: '{"remaining": "All"}',
     };
     await mcp.call("handoffs_save", { handoff });

@@ -16,12 +16,8 @@ async function stateOf(who: Api, id: string) {
 
 test("an update changes what it names, clears what is null, and leaves the rest", async () => {
   const made = await remember(cast.alice, {
-    tags: ["one"],
-    project_id: "apollo",
-    expires_at: "2999-01-01T00:00:00Z",
-    freshness_date: "2026-01-01T00:00:00Z",
-    metadata: { kept: true },
-    confidence: 0.9,
+    ...{ tags: ["one"], project_id: "apollo", expires_at: "2999-01-01T00:00:00Z" },
+    ...{ freshness_date: "2026-01-01T00:00:00Z", metadata: { kept: true }, confidence: 0.9 },
   });
   const { alice } = cast;
   // Read-only here: promoting widens it.
@@ -34,19 +30,11 @@ test("an update changes what it names, clears what is null, and leaves the rest"
   expect(changed.updated_at >= made.updated_at).toBe(true);
   const cleared = ok(
     await alice.patch(`/memories/${made.id}`, {
-      expires_at: null,
-      freshness_date: null,
-      project_id: null,
-      tags: null,
-      metadata: null,
+      ...{ expires_at: null, freshness_date: null, project_id: null, tags: null, metadata: null },
     }),
   );
   expect(cleared).toMatchObject({
-    expires_at: null,
-    freshness_date: null,
-    project_id: null,
-    tags: [],
-    metadata: {},
+    ...{ expires_at: null, freshness_date: null, project_id: null, tags: [], metadata: {} },
     confidence: 0.9,
     title: "New",
   });

@@ -28,9 +28,7 @@ for (let n = 0; n < 24; n++) {
     [carol, "team"],
   ][n % 6] as [Api, string];
   const given = {
-    scope,
-    type: types[n % 3],
-    title: `${n % 2 ? "Title" : "TITLE"} ${"zyXWvutsrq"[n % 10]}${n}`,
+    ...{ scope, type: types[n % 3], title: `${n % 2 ? "Title" : "TITLE"} ${"zyXWvutsrq"[n % 10]}${n}` },
     content: n % 2 ? `Odd [${n}] (content)` : "Even CONTENT",
     confidence: (n % 5) / 5,
     importance: (n % 4) / 4,

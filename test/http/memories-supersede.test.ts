@@ -20,9 +20,7 @@ test("a superseded memory is not listed, stays readable, and names its successor
   expect(answer).toMatchObject({ status: 200, body: { memory_id: old.id, superseded_by: fresh.id } });
   expect(Object.keys(answer.body).sort()).toEqual(["invalid_at", "memory_id", "superseded_by"]);
   expect(await read(bob, old.id)).toMatchObject({
-    status: "superseded",
-    superseded_by: fresh.id,
-    invalid_at: answer.body.invalid_at,
+    ...{ status: "superseded", superseded_by: fresh.id, invalid_at: answer.body.invalid_at },
   });
   expect(await listed(bob)).not.toContain(old.id);
   expect(await listed(bob, "&include_superseded=true")).toContain(old.id);

@@ -16,14 +16,10 @@ describe("a new memory", () => {
     const given = memory({
       type: "procedural",
       project_id: "apollo",
-      tags: [" Émile_ZOLA ", "emile-zola", "Q3  review", "q3_-review"],
-      confidence: 1,
-      importance: 0,
+      ...{ tags: [" Émile_ZOLA ", "emile-zola", "Q3  review", "q3_-review"], confidence: 1, importance: 0 },
       metadata: { nested: { $odd: 1, "a.b": [null, true] } },
       source_type: "conversation",
-      source_id: "c-1",
-      source_url: "https://example.com/c/1",
-      source_event_id: "evt_anything",
+      ...{ source_id: "c-1", source_url: "https://example.com/c/1", source_event_id: "evt_anything" },
       freshness_date: "2026-01-02T03:04:05+01:00",
       expires_at: "2999-01-01T00:00:00Z",
     });
@@ -32,22 +28,13 @@ describe("a new memory", () => {
     expect(created.body).toEqual({
       ...given,
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
-      tenant_id: server.credentials.tenant_id,
-      agent_id: alice.id,
-      user_id: null,
-      team_id: null,
+      ...{ tenant_id: server.credentials.tenant_id, agent_id: alice.id, user_id: null, team_id: null },
       status: "active",
       tags: ["émile-zola", "emile-zola", "q3-review"],
       freshness_date: "2026-01-02T02:04:05.000Z",
       expires_at: "2999-01-01T00:00:00.000Z",
-      valid_from: "2026-01-02T02:04:05.000Z",
-      valid_until: null,
-      namespace: null,
-      key: null,
-      subject: null,
-      supersedes_id: null,
-      invalid_at: null,
-      superseded_by: null,
+      ...{ valid_from: "2026-01-02T02:04:05.000Z", valid_until: null, namespace: null, key: null },
+      ...{ subject: null, supersedes_id: null, invalid_at: null, superseded_by: null },
       created_at: expect.stringMatching(/\.\d{3}Z$/),
       updated_at: created.body.created_at,
       accessed_at: created.body.created_at,
@@ -57,12 +44,7 @@ describe("a new memory", () => {
 
   test("has defaults for what it was not given", async () =>
     expect(await remember(cast.alice)).toMatchObject({
-      confidence: 0.5,
-      importance: 0.5,
-      metadata: {},
-      tags: [],
-      project_id: null,
-      source_type: null,
+      ...{ confidence: 0.5, importance: 0.5, metadata: {}, tags: [], project_id: null, source_type: null },
       expires_at: null,
     }));
 

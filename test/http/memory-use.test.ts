@@ -80,10 +80,7 @@ test("memory.cited reaches those who ask for it and may read the memory, and say
   );
   const cited = known.find(({ payload }) => payload.type === "memory.cited").payload;
   expect(cited.data).toMatchObject({
-    memory_id: ofTeam,
-    cited_by: reader.id,
-    own: false,
-    originating_query_id: "q-7",
+    ...{ memory_id: ofTeam, cited_by: reader.id, own: false, originating_query_id: "q-7" },
   });
   expect(JSON.stringify(known)).not.toContain("the secret");
   expect((await heardBy(stranger, 1)).map(({ payload }) => payload.subject)).toEqual([open]);

@@ -88,10 +88,7 @@ describe("an import", () => {
     const own = {
       ...{ _id: "ag_of_its_own", tenant_id, name: "n", status: "active", delivery_mode: "poll", a2a: false },
       ...{
-        push_format: "structured",
-        push_stopped: false,
-        token_version: 1,
-        owner_version: 1,
+        ...{ push_format: "structured", push_stopped: false, token_version: 1, owner_version: 1 },
         created_at: at,
       },
       ...{ signing_secrets: left_out, signing_version: 1, updated_at: at },

@@ -139,10 +139,7 @@ test("the official MCP client is known by its metadata document, whose host vouc
   expect(provider.information?.client_id).toBe(client_id);
   const query = (provider.opened as URL).search.slice(1);
   expect(ok(await world.admin.post("/oauth/request", { query })).client).toEqual({
-    id: client_id,
-    name: "Editor of documents",
-    uri: null,
-    host: new URL(client_id).host,
+    ...{ id: client_id, name: "Editor of documents", uri: null, host: new URL(client_id).host },
   });
   await client.close();
 });

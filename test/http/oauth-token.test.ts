@@ -9,9 +9,7 @@ const ATTEMPTS = 5;
 const UNKNOWN = `ak_live_${"x".repeat(32)}`;
 
 const env = {
-  OPERATOR_TOKEN,
-  PUBLIC_FAILURES_PER_MINUTE: String(ATTEMPTS),
-  TRUST_PROXY: "127.0.0.1",
+  ...{ OPERATOR_TOKEN, PUBLIC_FAILURES_PER_MINUTE: String(ATTEMPTS), TRUST_PROXY: "127.0.0.1" },
   EMBEDDER: "none",
 };
 const server = await useServer({ env });
@@ -49,9 +47,7 @@ describe("the client credentials grant", () => {
       const { status, headers, body } = await exchange(client_id);
       expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
       expect(body).toEqual({
-        access_token: expect.any(String),
-        token_type: "Bearer",
-        expires_at: expect.any(String),
+        ...{ access_token: expect.any(String), token_type: "Bearer", expires_at: expect.any(String) },
         expires_in: expect.any(Number),
         scope: "send memory:read",
         agent: { id: agent_id, name: "sdk", team: null, tenant_id: world.tenant_id },

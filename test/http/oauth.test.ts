@@ -115,12 +115,8 @@ describe("a request", () => {
   test("shows a person who asks, for what, and where the answer goes", async () =>
     expect(ok(await read({}))).toEqual({
       client: { id: client.client.client_id, name: "Test client", uri: null, host: null },
-      redirect_to: "127.0.0.1:43117",
-      redirect_kind: "computer",
-      user_code: null,
-      resource: `${server.root}/mcp`,
-      scopes: ["memory:read", "memory:write"],
-      refusal: null,
+      ...{ redirect_to: "127.0.0.1:43117", redirect_kind: "computer", user_code: null },
+      ...{ resource: `${server.root}/mcp`, scopes: ["memory:read", "memory:write"], refusal: null },
     }));
 
   test.each([
@@ -144,10 +140,7 @@ describe("a request", () => {
     const address = new URL(refused.redirect_uri);
     expect(address.origin + address.pathname).toBe("http://127.0.0.1:43117/callback");
     expect(Object.fromEntries(address.searchParams)).toEqual({
-      error,
-      error_description: refused.error_description,
-      state: "a b&c=d",
-      iss: server.root,
+      ...{ error, error_description: refused.error_description, state: "a b&c=d", iss: server.root },
     });
     const { query } = await attempt(client, parameters);
     const decision = { query, decision: "approve", agent_id: world.agentId };
@@ -444,10 +437,7 @@ describe("a device", () => {
     await expect(poll(device_code)).rejects.toMatchObject({ error: "slow_down" });
     const query = `user_code=${user_code.toLowerCase().replace("-", "")}`;
     expect(ok(await world.admin.post("/oauth/request", { query }))).toMatchObject({
-      client: { name: "Test client" },
-      redirect_to: null,
-      redirect_kind: null,
-      user_code,
+      ...{ client: { name: "Test client" }, redirect_to: null, redirect_kind: null, user_code },
       scopes: ["memory:read"],
     });
     const decision = { query, decision: "approve", agent_id: world.agentId };

@@ -48,11 +48,7 @@ const token = await agentToken(server, server.credentials.agent.api_key);
 
 describe("a node at work", () => {
   const event = (id: string) => ({
-    specversion: "1.0",
-    id,
-    type: "com.example.seen",
-    source: "/observed",
-    data: {},
+    ...{ specversion: "1.0", id, type: "com.example.seen", source: "/observed", data: {} },
   });
 
   test("is alive and ready, at the origin and under the version", async () => {
@@ -193,10 +189,7 @@ describe("a node at work", () => {
       linesOf(server).find(({ request_id }) => request_id === "req_of_this_test"),
     );
     expect(line).toMatchObject({
-      level: "debug",
-      msg: "request",
-      route: "/agents/{agent_id}",
-      status: 200,
+      ...{ level: "debug", msg: "request", route: "/agents/{agent_id}", status: 200 },
       tenant_id: server.credentials.tenant_id,
       trace_id: "0af7651916cd43dd8448eb211c80319c",
     });

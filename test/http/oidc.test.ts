@@ -60,9 +60,7 @@ describe("with a provider", () => {
   const auditOf = async (filter: string): Promise<any[]> => ok(await admin.get(`/audit?${filter}`)).entries;
 
   const staff = (email: string, more: object = {}) => ({
-    email,
-    email_verified: true,
-    groups: ["staff"],
+    ...{ email, email_verified: true, groups: ["staff"] },
     ...more,
   });
 
@@ -249,9 +247,7 @@ describe("with a provider", () => {
     expect(life).toBeLessThanOrEqual(600_000);
     const { searchParams } = new URL(ok(begun).url);
     expect(Object.fromEntries(searchParams)).toMatchObject({
-      response_type: "code",
-      redirect_uri: server.root + CALLBACK,
-      code_challenge_method: "S256",
+      ...{ response_type: "code", redirect_uri: server.root + CALLBACK, code_challenge_method: "S256" },
       scope: "openid email profile",
     });
     for (const name of ["state", "nonce", "code_challenge"])

@@ -9,9 +9,7 @@ import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tena
 
 const mail = await startMail();
 const env = {
-  EMBEDDER: "none",
-  OUTBOUND_EMAIL: "true",
-  OUTBOUND_EMAILS_PER_HOUR: "3",
+  ...{ EMBEDDER: "none", OUTBOUND_EMAIL: "true", OUTBOUND_EMAILS_PER_HOUR: "3" },
   SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
   SMTP_FROM: "Sensorium <sensorium@example.com>",
 };

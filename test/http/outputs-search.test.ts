@@ -135,10 +135,7 @@ describe("search", () => {
     await settle(async () => titles(await find(cyd, "stork")).join() === "Stork one again");
     ok(
       await cyd.post("/outputs", {
-        title: "Stork three again",
-        body: "stork",
-        output_id: third.id,
-        supersedes_ids: [first.id],
+        ...{ title: "Stork three again", body: "stork", output_id: third.id, supersedes_ids: [first.id] },
       }),
     );
     // The second is superseded no longer.

@@ -103,10 +103,7 @@ test("versions saved at once take back nothing of each other, nor of who files t
   for (let round = 0; round < 12; round++) {
     const { id } = ok(await save({ title: "Before" }));
     const given = {
-      title: "After",
-      references_ids: [referred],
-      metadata: { by: "one" },
-      source_type: "memo",
+      ...{ title: "After", references_ids: [referred], metadata: { by: "one" }, source_type: "memo" },
     };
     const answers = await Promise.all([
       save({ output_id: id, body: "plain" }),
@@ -175,9 +172,7 @@ test("links name outputs by id or slug; what cannot be resolved is left out", as
   };
   const made = ok(await save({ body: "# New thing", ...links, supersedes_ids: [old.id] }));
   expect(made).toMatchObject({
-    derived_from_ids: [old.id],
-    references_ids: [old.id],
-    supersedes_ids: [old.id],
+    ...{ derived_from_ids: [old.id], references_ids: [old.id], supersedes_ids: [old.id] },
   });
   expect(ok(await world.agent.get(`/outputs/${old.id}`)).superseded_by).toBe(made.id);
   expect((await world.agent.del(`/outputs/${made.id}`)).status).toBe(204);

@@ -29,10 +29,7 @@ test("integers that a double cannot hold keep their digits in every mode, to the
   ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: type, filter_expression }));
   const data = `{"order":{"id":${LONG}},"n":[${LONG}]}`;
   const binary = {
-    "ce-specversion": "1.0",
-    "ce-type": type,
-    "ce-source": "/till",
-    "ce-id": randomUUID(),
+    ...{ "ce-specversion": "1.0", "ce-type": type, "ce-source": "/till", "ce-id": randomUUID() },
     ...json,
   };
   const ids = [await publish(event(type, `"data":${data}`)), await publish(data, binary)];
@@ -86,10 +83,7 @@ test("escapes of attributes that are not UTF-8 are refused, by the API and by we
   const hook = await register(agent, { name: "Events", source: "escapes", mapping: "cloudevents" });
   const headers = (subject: string) => ({
     ...{
-      "ce-specversion": "1.0",
-      "ce-type": "com.escaped",
-      "ce-source": "/x",
-      "ce-id": randomUUID(),
+      ...{ "ce-specversion": "1.0", "ce-type": "com.escaped", "ce-source": "/x", "ce-id": randomUUID() },
       ...json,
     },
     "ce-subject": subject,

@@ -24,10 +24,7 @@ test("projects are listed by key whatever its case, by status and by the page", 
   expect(keysOf(ok(await admin.get("/projects?status=archived")))).toEqual(["delta"]);
   expect(keysOf(ok(await admin.get("/projects?status=active")))).toEqual(["alpha", "Beta", "Charlie"]);
   expect(ok(await admin.patch("/projects/delta", { target_date: null }))).toMatchObject({
-    id: closed.id,
-    key: "delta",
-    status: "archived",
-    target_date: null,
+    ...{ id: closed.id, key: "delta", status: "archived", target_date: null },
   });
 });
 

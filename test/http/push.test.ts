@@ -61,9 +61,7 @@ test("posts the CloudEvent, signed, and acknowledges by 2xx", async () => {
   expect(push.path).toBe("/hook");
   expect(push.headers["content-type"]).toBe("application/cloudevents+json");
   expect(verified(secret, push)).toMatchObject({
-    specversion: "1.0",
-    type: receiver.type,
-    data: { amount: 7 },
+    ...{ specversion: "1.0", type: receiver.type, data: { amount: 7 } },
   });
   expect(() => verified(`whsec_${Buffer.alloc(32).toString("base64")}`, push)).toThrow(
     "No matching signature",

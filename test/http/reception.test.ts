@@ -31,9 +31,7 @@ test("why an agent gets nothing without an event, and without interests", async 
   expect(found.limits).toEqual({
     visibility_timeout_seconds: expect.any(Number),
     retry_budget: expect.any(Number),
-    max_in_flight: null,
-    max_per_minute: null,
-    requests_per_minute: null,
+    ...{ max_in_flight: null, max_per_minute: null, requests_per_minute: null },
   });
   expect(await reasons()).toEqual(expect.arrayContaining(["unsubscribed", "no_event"]));
   await settle(async () => (await stateOf(id)) === "unsubscribed");

@@ -116,9 +116,7 @@ test("who sees and removes what what the service recorded cannot be removed", as
   const next = await remember(mine, { supersedes_id: old });
   const [edge] = await edgesOf(mine, next);
   expect(edge).toMatchObject({
-    source_memory_id: next,
-    target_memory_id: old,
-    relationship_type: "SUPERSEDES",
+    ...{ source_memory_id: next, target_memory_id: old, relationship_type: "SUPERSEDES" },
   });
   await refused(mine.del(`/memories/${next}/relationships/${edge.id}`), "forbidden");
 });

@@ -16,12 +16,8 @@ import { connectDevice, ok } from "../support/tenancy.ts";
 const TYPE = "com.example.kept";
 const DAY_MS = 86_400_000;
 const ENV = {
-  EVENT_RETENTION_DAYS: "2",
-  DEDUPE_DAYS: "3",
-  ACKNOWLEDGED_RETENTION_DAYS: "1",
-  BUNDLE_RETENTION_DAYS: "5",
-  SESSION_RETENTION_DAYS: "4",
-  RATE_LIMIT_PER_MINUTE: "0",
+  ...{ EVENT_RETENTION_DAYS: "2", DEDUPE_DAYS: "3", ACKNOWLEDGED_RETENTION_DAYS: "1" },
+  ...{ BUNDLE_RETENTION_DAYS: "5", SESSION_RETENTION_DAYS: "4", RATE_LIMIT_PER_MINUTE: "0" },
 };
 
 const server = await startAlone({ env: ENV });

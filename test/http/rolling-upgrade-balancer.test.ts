@@ -45,9 +45,7 @@ const here = "url" in mongo && (await versionsBefore()).length > 0;
     env = {
       MONGO_URL: "url" in mongo ? mongo.url : "",
       NATS_URL: nats.url,
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      RATE_LIMIT_PER_MINUTE: "0",
-      DRAIN_SECONDS: "3",
+      ...{ SECRET_KEY: randomBytes(32).toString("base64"), RATE_LIMIT_PER_MINUTE: "0", DRAIN_SECONDS: "3" },
       EMBEDDER: "none",
     };
     // The first start makes the tenant, whose credentials all nodes of the tests know.

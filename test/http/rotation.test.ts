@@ -21,12 +21,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const LONGEST_MS = 150_000;
 const FORMER_OPERATOR = "the-rather-former-operator-token";
 const ENV = {
-  OPERATOR_TOKEN,
-  OPERATOR_TOKEN_FALLBACKS: FORMER_OPERATOR,
-  REQUEST_TIMEOUT_SECONDS: "5",
-  RATE_LIMIT_PER_MINUTE: "0",
-  LOGIN_ATTEMPTS_PER_MINUTE: "0",
-  PUSH_ALLOW_PRIVATE: "true",
+  ...{ OPERATOR_TOKEN, OPERATOR_TOKEN_FALLBACKS: FORMER_OPERATOR, REQUEST_TIMEOUT_SECONDS: "5" },
+  ...{ RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true" },
   EMBEDDER: "none",
 };
 const BROKER = "amqp://shop:s3cret-of-the-broker@broker.invalid";

@@ -24,9 +24,7 @@ test("an artifact's content is available when its step is completed, and appears
   await register("Of no step");
   const evidence = await register("Evidence");
   const held = {
-    artifact_id: evidence.id.toUpperCase(),
-    content_base64: base64("hello"),
-    mime_type: "text/plain",
+    ...{ artifact_id: evidence.id.toUpperCase(), content_base64: base64("hello"), mime_type: "text/plain" },
   };
   ok(await post(run, "steps/complete", { step_key: "a", artifact_contents: [held] }));
   const { artifacts } = ok(await agent.get(`/runs/${run.id}/artifacts`));
@@ -152,9 +150,7 @@ test("says what is ready and why, what waits for what, and what is the caller's"
     expect.objectContaining({ step_key: "end", waiting_on: ["mine", "free"] }),
   ]);
   expect(position.last_completed).toMatchObject({
-    step_key: "a",
-    actor_id: world.agentId,
-    handoff_offer_id: null,
+    ...{ step_key: "a", actor_id: world.agentId, handoff_offer_id: null },
   });
   expect(position.stale_steps).toEqual([]);
   // The agent's owner has nothing here, and what is unassigned is in progress.

@@ -95,10 +95,7 @@ test("of a deadline and an event at once, one decides", async () => {
   // Events come until the deadlines have passed.
   await settle(async () => {
     const event = {
-      specversion: "1.0",
-      type: "com.example.race.paid",
-      source: "/shop",
-      id: String(Math.random()),
+      ...{ specversion: "1.0", type: "com.example.race.paid", source: "/shop", id: String(Math.random()) },
     };
     const deadlines = runs.map((run) => Date.parse(run.steps[0].deadline_at));
     if (Date.now() >= Math.min(...deadlines) - 50) ok(await world.agent.post("/events", event));

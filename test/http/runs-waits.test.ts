@@ -154,19 +154,13 @@ test("an event with an audience completes only the runs of those who may see it"
   );
   ok(
     await world.agent.post("/memories", {
-      type: "semantic",
-      title: "Mine",
-      content: "Only mine",
-      scope: "agent",
+      ...{ type: "semantic", title: "Mine", content: "Only mine", scope: "agent" },
     }),
   );
   const private_id = (await completed(own, "told")) && (await eventOf(own));
   ok(
     await world.agent.post("/memories", {
-      type: "semantic",
-      title: "All",
-      content: "For everybody",
-      scope: "institutional",
+      ...{ type: "semantic", title: "All", content: "For everybody", scope: "institutional" },
     }),
   );
   for (const run of [others, person]) {

@@ -12,19 +12,13 @@ const member = ok(await world.member.get("/auth/me")).user.id;
 
 test("a run goes from its first step to its retrospective", async () => {
   const made = await world.agent.post("/runs", {
-    goal: "Ship it",
-    steps: DIAMOND,
-    success_criteria: ["It is out"],
-    ambiguity_score: 0.4,
+    ...{ goal: "Ship it", steps: DIAMOND, success_criteria: ["It is out"], ambiguity_score: 0.4 },
   });
   expect(made.status).toBe(201);
   const run = made.body;
   expect(run).toMatchObject({
     ...{
-      goal: "Ship it",
-      status: "active",
-      project_id: null,
-      success_criteria: ["It is out"],
+      ...{ goal: "Ship it", status: "active", project_id: null, success_criteria: ["It is out"] },
       ambiguity_score: 0.4,
     },
     initiated_by: { id: world.agentId, display_name: expect.any(String) },
@@ -46,9 +40,7 @@ test("a run goes from its first step to its retrospective", async () => {
   });
   const second = ok(await act(world.member, run, "start", { step_key: "a" }));
   expect(second).toMatchObject({
-    actor_kind: "user",
-    actor_id: member,
-    warning: expect.stringContaining(world.agentId),
+    ...{ actor_kind: "user", actor_id: member, warning: expect.stringContaining(world.agentId) },
   });
 
   const artifact = ok(
@@ -79,10 +71,7 @@ test("a run goes from its first step to its retrospective", async () => {
 
   expect(ok(await act(world.agent, run, "skip", { step_key: "b", reason: "not needed" }))).toMatchObject({
     ...{
-      run_id: run.id,
-      run_goal: "Ship it",
-      reason: "not needed",
-      newly_ready_steps: [],
+      ...{ run_id: run.id, run_goal: "Ship it", reason: "not needed", newly_ready_steps: [] },
       run_completed: false,
     },
     skipped_step: { step_key: "b", status: "skipped" },
@@ -96,19 +85,13 @@ test("a run goes from its first step to its retrospective", async () => {
   const history = ok(await world.agent.get(at(run, "history"))).items;
   expect(keysOf(history)).toEqual(["a", "c", "d"]);
   expect(history[0]).toMatchObject({
-    title: "Begin",
-    ordinal: 1,
-    actor_id: world.agentId,
-    artifacts: [{ display_name: "Notes" }],
+    ...{ title: "Begin", ordinal: 1, actor_id: world.agentId, artifacts: [{ display_name: "Notes" }] },
   });
 
   await refused(world.agent.get(at(run, "retrospective")), "conflict");
   const closed = ok(await world.member.post(at(run, "close"), { outcome: "achieved", note: "Well done" }));
   expect(closed).toMatchObject({
-    status: "closed",
-    outcome: "achieved",
-    close_note: "Well done",
-    closed_by_user_id: member,
+    ...{ status: "closed", outcome: "achieved", close_note: "Well done", closed_by_user_id: member },
   });
   await refused(world.agent.post(at(run, "close"), { outcome: "abandoned" }), "conflict");
   const { items } = ok(await world.agent.get(at(run, "retrospective")));

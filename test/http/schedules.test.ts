@@ -12,9 +12,7 @@ let admin: TestAgent;
 let orgAdmin: Api;
 const LIMIT = 12;
 const ENV = {
-  RATE_LIMIT_PER_MINUTE: "0",
-  EMBEDDER: "none",
-  MAX_SCHEDULES_PER_AGENT: `${LIMIT}`,
+  ...{ RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", MAX_SCHEDULES_PER_AGENT: `${LIMIT}` },
   EVENT_MAX_BYTES: "20000",
 };
 

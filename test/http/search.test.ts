@@ -278,10 +278,7 @@ test("an embedder that gives vectors of another length is not used", async () =>
 
 test("of many memories that say the same each is proposed, but none more than three times", async () => {
   const same = {
-    content: "the sextant needs a new mirror",
-    title: "Sextant",
-    type: "semantic",
-    scope: "agent",
+    ...{ content: "the sextant needs a new mirror", title: "Sextant", type: "semantic", scope: "agent" },
   };
   const memories = Array.from({ length: 40 }, () => same);
   const { results } = ok(await cast.carol.post("/memories/batch", { memories }));

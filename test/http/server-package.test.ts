@@ -125,9 +125,7 @@ test(
       const command = installed("sensorium-server", manifestOf("sensorium-server").bin["sensorium-server"]);
       const env = { PATH: process.env.PATH, HOME: folder, DATA_DIR: server.dataDir };
       const { status, stdout, stderr } = spawnSync(node, [command, ...args], {
-        cwd: folder,
-        env,
-        encoding: "utf8",
+        ...{ cwd: folder, env, encoding: "utf8" },
       });
       return { status, output: stdout + stderr };
     };

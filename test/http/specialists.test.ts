@@ -16,9 +16,7 @@ test("each writing is a version, the latest is loaded and all are kept", async (
     ...{ memory_search_directives: null, output_format_rules: null, description: null },
   });
   const body = {
-    system_prompt: "You review well.",
-    description: "Reviews",
-    output_format_rules: "Short.",
+    ...{ system_prompt: "You review well.", description: "Reviews", output_format_rules: "Short." },
     memory_search_directives: "Look.",
   };
   const second = ok(await write("reviewer", body));
@@ -39,10 +37,7 @@ test("they are listed by name, with what the caller has loaded", async () => {
   const listed = async () => ok(await reader.get("/specialists")).specialists;
   expect(await listed()).toEqual([
     {
-      name: "analyst",
-      version_num: 1,
-      description: "Analyses",
-      updated_at: expect.any(String),
+      ...{ name: "analyst", version_num: 1, description: "Analyses", updated_at: expect.any(String) },
       loaded: true,
     },
     expect.objectContaining({ name: "reviewer", version_num: 2, loaded: true }),

@@ -33,9 +33,7 @@ function run(env: Record<string, string>): Promise<Ended> {
   const child = spawn(process.execPath, START, {
     cwd: ROOT,
     env: { PATH, HOME, HOST: "127.0.0.1", PORT: "0", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: 30_000 * patience(),
-    killSignal: "SIGKILL",
+    ...{ stdio: ["ignore", "pipe", "pipe"], timeout: 30_000 * patience(), killSignal: "SIGKILL" },
   });
   const ended: Ended = { code: null, stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text) => {
@@ -91,9 +89,7 @@ describe("the first start", () => {
     const { mode } = await stat(join(server.dataDir, "credentials.json"));
     expect(mode & 0o777).toBe(0o600);
     expect(server.credentials).toEqual({
-      base_url: server.url,
-      ingest_url: server.root,
-      tenant_id: expect.stringMatching(/^tn_/),
+      ...{ base_url: server.url, ingest_url: server.root, tenant_id: expect.stringMatching(/^tn_/) },
       tenant_slug: "default",
       admin: { email: expect.stringContaining("@"), password: expect.any(String) },
       agent: {

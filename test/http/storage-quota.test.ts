@@ -20,10 +20,7 @@ let texts = 0;
 /** A text that no other call gives. */
 const text = (bytes: number) => `# Text ${++texts}\n`.padEnd(bytes, `${texts} `);
 const memory = () => ({
-  title: `Memory ${++texts}`,
-  content: `It is number ${texts}.`,
-  type: "semantic",
-  scope: "agent",
+  ...{ title: `Memory ${++texts}`, content: `It is number ${texts}.`, type: "semantic", scope: "agent" },
 });
 const save = ({ agent }: World, bytes: number) => agent.post("/outputs", text(bytes), MARKDOWN);
 const setQuota = async ({ tenant_id }: World, storage_quota_mb: number | null) =>
@@ -71,9 +68,7 @@ describe("what a tenant stores", () => {
 
   test("is bounded as the operator says", async () => {
     expect(await setQuota(acme, 50)).toMatchObject({
-      storage: { quota_bytes: 50_000 * KB },
-      storage_quota_mb: 50,
-      status: "active",
+      ...{ storage: { quota_bytes: 50_000 * KB }, storage_quota_mb: 50, status: "active" },
     });
     expect(await setQuota(acme, 0)).toMatchObject({ storage: { quota_bytes: null } });
     expect(await setQuota(acme, null)).toMatchObject({

@@ -7,17 +7,12 @@ const world = await makeWorld(server, "templates");
 
 const steps = [
   {
-    step_key: "draft",
-    title: "Draft",
-    completion_mode: "attestation",
-    instructions: "Write.",
+    ...{ step_key: "draft", title: "Draft", completion_mode: "attestation", instructions: "Write." },
     due_in_seconds: 3600,
   },
   {
     ...{
-      step_key: "review",
-      title: "Review",
-      completion_mode: "handoff_accepted",
+      ...{ step_key: "review", title: "Review", completion_mode: "handoff_accepted" },
       depends_on: ["draft"],
       role: "editor",
     },
@@ -47,13 +42,8 @@ test("a slug gets the next version, and earlier ones stay as they are", async ()
   const list = ok(await world.agent.get("/process-templates"));
   expect(list).toEqual([
     {
-      id: second.id,
-      name: "Better notes",
-      slug: "release-notes",
-      description: null,
-      goal_template: null,
-      version_num: 2,
-      step_count: 1,
+      ...{ id: second.id, name: "Better notes", slug: "release-notes", description: null },
+      ...{ goal_template: null, version_num: 2, step_count: 1 },
     },
   ]);
 });
@@ -75,10 +65,7 @@ test("a run copies the steps as they are, and keeps them when the template goes 
     template.steps.map((step: { step_key: string }) => ({
       ...step,
       ...{
-        id: expect.any(String),
-        attempts: [],
-        attested_criteria: [],
-        waiting_since: null,
+        ...{ id: expect.any(String), attempts: [], attested_criteria: [], waiting_since: null },
         deadline_at: null,
         status: step.step_key === "draft" ? "ready" : "blocked",
       },

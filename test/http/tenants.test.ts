@@ -27,14 +27,9 @@ describe("the operator's tenants", () => {
       201,
       {
         tenant: {
-          id: expect.stringMatching(/^tn_/),
-          slug: "acme",
-          name: "Acme",
-          status: "active",
+          ...{ id: expect.stringMatching(/^tn_/), slug: "acme", name: "Acme", status: "active" },
           storage: { used_bytes: expect.any(Number), quota_bytes: 10_000_000_000 },
-          storage_quota_mb: null,
-          requests_per_minute: null,
-          created_at: expect.any(String),
+          ...{ storage_quota_mb: null, requests_per_minute: null, created_at: expect.any(String) },
           updated_at: expect.any(String),
         },
         admin: { email: ACME.admin_email, password: expect.any(String) },
@@ -120,10 +115,7 @@ describe("leftovers of a crash", () => {
   const told: string[] = [];
   const erased = async (tenant_id: string) => void told.push(tenant_id);
   const founding = (tenant_id: string, slug: string) => ({
-    tenant_id,
-    slug,
-    name: slug,
-    admin: ADMIN,
+    ...{ tenant_id, slug, name: slug, admin: ADMIN },
     api_key: `ak_live_${tenant_id.padEnd(32, "0").slice(0, 32)}`,
   });
 
@@ -177,18 +169,14 @@ describe("leftovers of a crash", () => {
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: { status: "erasing", ...due } });
     await newErasing({ ...runtime, tenants }, erased)();
     expect(await tenants.findOne("tn_half", {})).toMatchObject({
-      status: "erased",
-      slug: "tn_half",
-      name: "",
+      ...{ status: "erased", slug: "tn_half", name: "" },
     });
     expect(await agents.count("tn_half", {})).toBe(0);
     // The interrupted erasure may not have notified holders of data outside the store.
     expect(told).toEqual(["tn_half"]);
     await expect(runtime.blobs.get("tn_half", hash)).rejects.toThrow("has no blob");
     await broker.call("agents.insert_first", {
-      tenant_id: "tn_half",
-      agent_id: "ag_late",
-      owner_user_id: "usr_x",
+      ...{ tenant_id: "tn_half", agent_id: "ag_late", owner_user_id: "usr_x" },
     });
     await newErasing({ ...runtime, tenants }, erased)();
     expect(await agents.count("tn_half", {})).toBe(1);
@@ -286,14 +274,7 @@ describe("leftovers of a crash", () => {
 
 function adminOf(tenant_id: string): Caller {
   return {
-    kind: "user",
-    tenant_id,
-    user_id: "usr_tester",
-    role: "admin",
-    scopes: ["admin"],
-    token_version: 1,
-    session_id: "sid_tester",
-    token_id: "jti_tester",
-    expires_at: 0,
+    ...{ kind: "user", tenant_id, user_id: "usr_tester", role: "admin", scopes: ["admin"] },
+    ...{ token_version: 1, session_id: "sid_tester", token_id: "jti_tester", expires_at: 0 },
   };
 }

@@ -63,9 +63,7 @@ test("setting up needs the password, and is in force only after a first code", a
   expect(await person.login()).toMatchObject(required);
   expect((await person.login(codeOf(secret, 1))).status).toBe(200);
   expect(ok(await person.own.get("/auth/ways"))).toEqual({
-    password: true,
-    totp: { since: expect.any(String), recovery_codes_left: 10 },
-    identity: null,
+    ...{ password: true, totp: { since: expect.any(String), recovery_codes_left: 10 }, identity: null },
   });
   const again = await person.own.post("/auth/totp", { password: person.password });
   expect(again).toMatchObject(refusal(409, "conflict"));

@@ -42,9 +42,7 @@ const logged = (hook: Registration, expected: object) =>
 
 describe("Meta", () => {
   const subscribe = (token: string) => ({
-    "hub.mode": "subscribe",
-    "hub.challenge": "1158201444",
-    "hub.verify_token": token,
+    ...{ "hub.mode": "subscribe", "hub.challenge": "1158201444", "hub.verify_token": token },
   });
 
   test("gets its challenge for a secret of the webhook, and no other", async () => {
@@ -193,10 +191,7 @@ test("Dropbox's notifications, which are all the same, are events unless they ar
 describe("a signature of your own", () => {
   const signature = {
     ...{
-      scheme: "custom",
-      header: "X-Acme-Signature",
-      algorithm: "sha512",
-      encoding: "base64",
+      ...{ scheme: "custom", header: "X-Acme-Signature", algorithm: "sha512", encoding: "base64" },
       prefix: "v1=",
     },
     ...{ template: "{timestamp}.{body}", timestamp_header: "X-Acme-Time", tolerance_seconds: 60 },

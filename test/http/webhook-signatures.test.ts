@@ -23,9 +23,7 @@ const HOUR = 60 * 60 * 1000;
 
 const server = await useServer({
   env: {
-    OPERATOR_TOKEN,
-    RATE_LIMIT_PER_MINUTE: "0",
-    EMBEDDER: "none",
+    ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" },
     PUBLIC_FAILURES_PER_MINUTE: String(REFUSALS),
     TRUST_PROXY: "loopback",
   },

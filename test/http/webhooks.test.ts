@@ -33,13 +33,9 @@ describe("a registration", () => {
     expect(made.status).toBe(201);
     const { signing_secret, ...hook } = made.body;
     expect(hook).toEqual({
-      id: expect.stringMatching(/^whk_/),
-      name: "Shop",
-      source: "shop",
+      ...{ id: expect.stringMatching(/^whk_/), name: "Shop", source: "shop" },
       mapping: { entity: "order", action: "/what", id: null, subject: null, data: null },
-      url: `${server.root}/w/${world.slug}/shop`,
-      signature: null,
-      last_request: null,
+      ...{ url: `${server.root}/w/${world.slug}/shop`, signature: null, last_request: null },
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updated_at: hook.created_at,
     });
@@ -216,9 +212,7 @@ describe("what cannot be mapped", () => {
       const found = (await mine()).filter((each: { dlq_reason: string }) => each.dlq_reason.includes(reason));
       expect(found).toEqual([
         expect.objectContaining({
-          agent_id: null,
-          event_id: null,
-          payload,
+          ...{ agent_id: null, event_id: null, payload },
           dlq_reason: expect.stringMatching(/^mapping error: (?!.*paid)/),
         }),
       ]);
@@ -275,11 +269,7 @@ test("the log says what was done with each request, and why one was refused", as
   const refused = { outcome: "refused", event_id: null, dead_letter_id: null, signature: null };
   expect(requests).toMatchObject([
     {
-      outcome: "accepted",
-      reason: null,
-      event_id: answer.body.event_id,
-      events: 1,
-      size,
+      ...{ outcome: "accepted", reason: null, event_id: answer.body.event_id, events: 1, size },
       signature: "service",
     },
     { outcome: "duplicate", reason: null, event_id: answer.body.event_id, size },

@@ -18,17 +18,9 @@ const SCOPES = ["send", "receive", "memory:read", "memory:write", "channel:read"
  * agent is needed. `v`: 400 that says so. `.`: below.
  */
 const ANSWERS: Record<Who, string> = {
-  everyone: "aas++++a",
-  "agents+admins": "aas++.+a",
-  agents: "aas++ffa",
-  "agents/400": "aas++vva",
-  "agents/401": "aas++ppa",
-  people: "aafff++a",
-  "org-admins": "aaffff+a",
-  public: "++++++++",
-  "public?": "+a+++++a",
-  operator: "aaaaaaa+",
-  monitor: "++++++++",
+  ...{ everyone: "aas++++a", "agents+admins": "aas++.+a", agents: "aas++ffa", "agents/400": "aas++vva" },
+  ...{ "agents/401": "aas++ppa", people: "aafff++a", "org-admins": "aaffff+a", public: "++++++++" },
+  ...{ "public?": "+a+++++a", operator: "aaaaaaa+", monitor: "++++++++" },
 };
 
 /** These take another body than an object with named fields. */

@@ -19,22 +19,11 @@ const LISTED = new Set(["/projects/{key}", "/users/{user_id}"]);
 
 /** The kind of identifier of what a path creates; null where a copy makes no sense. */
 const KIND_OF: Record<string, string | null> = {
-  "/agents": "ag",
-  "/approvals": "approval",
-  "/channels": "ch",
-  "/channels/{channel_id}/feeds": "feed",
-  "/ingest/connectors": "con",
-  "/handoffs": "handoff",
-  "/ingest/webhooks": "whk",
-  "/agents/{agent_id}/interests": "int",
-  "/agents/{agent_id}/keys": "key",
-  "/memories": "memory",
-  "/outputs": "output",
-  "/projects": "project",
-  "/memories/{id}/relationships": "rel",
-  "/runs": "run",
-  "/schedules": "sch",
-  "/teams": "team",
+  ...{ "/agents": "ag", "/approvals": "approval", "/channels": "ch" },
+  ...{ "/channels/{channel_id}/feeds": "feed", "/ingest/connectors": "con", "/handoffs": "handoff" },
+  ...{ "/ingest/webhooks": "whk", "/agents/{agent_id}/interests": "int", "/agents/{agent_id}/keys": "key" },
+  ...{ "/memories": "memory", "/outputs": "output", "/projects": "project" },
+  ...{ "/memories/{id}/relationships": "rel", "/runs": "run", "/schedules": "sch", "/teams": "team" },
   "/process-templates": "template_slug",
   "/users": "usr",
   // Its answers lack the content.

@@ -46,10 +46,7 @@ async function tryFault({ file, from, to, tests }: Fault): Promise<"caught" | "U
   );
   try {
     const jest = spawn(process.execPath, [...JEST, "--bail", "--forceExit", "-w", "1", ...tests], {
-      cwd: ROOT,
-      stdio: "ignore",
-      timeout: TIMEOUT_MS,
-      killSignal: "SIGKILL",
+      ...{ cwd: ROOT, stdio: "ignore", timeout: TIMEOUT_MS, killSignal: "SIGKILL" },
     });
     const [code, signal] = await once(jest, "close");
     if (signal) return "TIMED OUT";

@@ -31,10 +31,7 @@ export async function makeMover() {
   const admin = (dataDir: string, command: string) => run(dataDir, command, { OPERATOR_TOKEN });
   const offline = (dataDir: string, command: string) => runProcess(dataDir, command, { OPERATOR_TOKEN });
   return {
-    file,
-    secret: `--passphrase-file ${file("passphrase")}`,
-    admin,
-    offline,
+    ...{ file, secret: `--passphrase-file ${file("passphrase")}`, admin, offline },
     done: async (dataDir: string, command: string) => done(await admin(dataDir, command)),
     /** As `done`, where the server is shared and its folder unknown. */
     doneAt: async ({ root }: TestServer, command: string) =>

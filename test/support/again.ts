@@ -108,11 +108,6 @@ const NOTHING = { problems: [], seconds: 0 };
 export const labelOf = (file: string, { on }: World) => `${file} (on ${on})`;
 
 const skipped = (file: string, again: Again): FileResult => ({
-  file: labelOf(file, again),
-  passed: [],
-  failed: [],
-  skipped: ["all of it"],
-  seconds: 0,
-  cpu: 0,
+  ...{ file: labelOf(file, again), passed: [], failed: [], skipped: ["all of it"], seconds: 0, cpu: 0 },
   slow: [],
 });

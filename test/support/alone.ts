@@ -57,9 +57,7 @@ export async function startAlone({
   };
   const stop = () => terminate().finally(removeOwn);
   return {
-    url: `${root}/v1`,
-    root,
-    dataDir,
+    ...{ url: `${root}/v1`, root, dataDir },
     credentials: await settle(async () =>
       JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8")),
     ),

@@ -60,9 +60,7 @@ async function read(req: IncomingMessage): Promise<Pushed> {
   for await (const chunk of req) chunks.push(chunk);
   const body = Buffer.concat(chunks).toString();
   return {
-    headers: req.headers as Record<string, string>,
-    body,
-    path: req.url as string,
+    ...{ headers: req.headers as Record<string, string>, body, path: req.url as string },
     at: performance.now(),
   };
 }

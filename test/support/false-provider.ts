@@ -34,10 +34,7 @@ export async function startFalseProvider(): Promise<FalseProvider> {
   const provider: FalseProvider = {
     issuer,
     env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT_ID, OIDC_ROLES: "*=member", OIDC_NAME: "False ID" },
-    claims: {},
-    forged: false,
-    refusal: undefined,
-    exchanges: [],
+    ...{ claims: {}, forged: false, refusal: undefined, exchanges: [] },
     stop: () => close(server),
   };
 
@@ -59,9 +56,7 @@ export async function startFalseProvider(): Promise<FalseProvider> {
 
 function metadata(issuer: string): object {
   return {
-    issuer,
-    authorization_endpoint: `${issuer}/authorize`,
-    token_endpoint: `${issuer}/token`,
+    ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
     jwks_uri: `${issuer}/jwks`,
     response_types_supported: ["code"],
     subject_types_supported: ["public"],

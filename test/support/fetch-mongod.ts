@@ -25,10 +25,7 @@ try {
 async function probe(): Promise<void> {
   const { version, arch, os } = options;
   const url = await new MongoBinaryDownloadUrl({
-    version,
-    arch,
-    os,
-    platform: process.platform,
+    ...{ version, arch, os, platform: process.platform },
   }).getDownloadUrl();
   const { status } = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(PROBE_MS) }).catch(
     (err) => {

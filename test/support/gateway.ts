@@ -101,13 +101,7 @@ function resolveCaller({ headers }: IncomingMessage): Caller {
 
 function agent(agent_id: string, tenant_id: string, scopes: AgentCaller["scopes"]): AgentCaller {
   return {
-    kind: "agent",
-    agent_id,
-    team_id: null,
-    key_id: "key_1",
-    token_version: 0,
-    tenant_id,
-    scopes,
+    ...{ kind: "agent", agent_id, team_id: null, key_id: "key_1", token_version: 0, tenant_id, scopes },
     token_id: "jti_1",
     expires_at: FAR,
   };
@@ -115,13 +109,7 @@ function agent(agent_id: string, tenant_id: string, scopes: AgentCaller["scopes"
 
 function user(user_id: string, tenant_id: string, role: "admin" | "member"): UserCaller {
   return {
-    kind: "user",
-    user_id,
-    role,
-    tenant_id,
-    scopes: ["send"],
-    token_version: 1,
-    session_id: "sid_2",
+    ...{ kind: "user", user_id, role, tenant_id, scopes: ["send"], token_version: 1, session_id: "sid_2" },
     token_id: "jti_2",
     expires_at: FAR,
   };

@@ -28,9 +28,7 @@ export function api(server: Pick<TestServer, "url">, token?: string): Api {
     send(path.startsWith("/") ? server.url + path : path, method, token, body, headers);
   return {
     get: (path, headers) => call("GET")(path, undefined, headers),
-    post: call("POST"),
-    put: call("PUT"),
-    patch: call("PATCH"),
+    ...{ post: call("POST"), put: call("PUT"), patch: call("PATCH") },
     del: (path, headers) => call("DELETE")(path, undefined, headers),
   };
 }

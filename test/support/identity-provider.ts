@@ -35,9 +35,7 @@ export async function startIdentityProvider(roles = "staff=member,ops=admin"): P
   return {
     issuer,
     env: {
-      OIDC_ISSUER: issuer,
-      OIDC_CLIENT_ID: CLIENT_ID,
-      OIDC_CLIENT_SECRET: CLIENT_SECRET,
+      ...{ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT_ID, OIDC_CLIENT_SECRET: CLIENT_SECRET },
       OIDC_ROLES: roles,
       OIDC_NAME: "Example ID",
     },

@@ -27,13 +27,7 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
   bundles: ({ items }) => ({
     rendered_brief: text(100_000),
     items: times(50, (rank) => ({
-      kind: "memory",
-      item_id: "0",
-      title: text(200),
-      score: 1,
-      source: "s",
-      why: text(200),
-      rank,
+      ...{ kind: "memory", item_id: "0", title: text(200), score: 1, source: "s", why: text(200), rank },
       ...items[0],
     })),
   }),
@@ -41,11 +35,7 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
     if (!dlq_key) return { log: text(16_384), log_at: new Date() };
     const payload_json = JSON.stringify({ text: text(900_000) });
     return {
-      agent_id: null,
-      event_id: null,
-      payload_json,
-      source: "s",
-      size: payload_json.length,
+      ...{ agent_id: null, event_id: null, payload_json, source: "s", size: payload_json.length },
       origin: { inlet: "ingest", registration_id: _id, default_id: tenant_id, headers: {} },
     };
   },

@@ -120,8 +120,6 @@ async function startStandIn(classPath: string): Promise<TestMongo> {
   };
   return {
     url: `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`,
-    kind: "mongo-java-server",
-    pid: java.pid,
-    stop,
+    ...{ kind: "mongo-java-server", pid: java.pid, stop },
   };
 }

@@ -52,14 +52,7 @@ export async function startServices(
   const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
   const resolver = newHostResolver([]);
   const runtime: Runtime = {
-    hooks: {},
-    config,
-    store,
-    blobs,
-    usage,
-    traffic: new Traffic(store, config),
-    secrets,
-    resolver,
+    ...{ hooks: {}, config, store, blobs, usage, traffic: new Traffic(store, config), secrets, resolver },
     windows: null,
     ...observability,
   };

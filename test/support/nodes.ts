@@ -64,10 +64,7 @@ export async function startNodes(
   say("gateway", gateway.url);
   opened.move();
   return {
-    nats,
-    gateway,
-    workers: started,
-    folder,
+    ...{ nats, gateway, workers: started, folder },
     addWorker: async (services, more, root) => {
       const dataDir = join(folder, `worker-${folders++}`);
       const worker = await startWorker({ ...env, ...more }, dataDir, services, root);

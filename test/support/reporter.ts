@@ -33,9 +33,7 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
     if (result.testExecError && failed.length === 0)
       failed.push(`(the file itself): ${brief(result.testExecError.message)}`);
     const line: FileResult = {
-      file: result.testFilePath,
-      passed: named("passed"),
-      failed,
+      ...{ file: result.testFilePath, passed: named("passed"), failed },
       skipped: named("pending", "skipped", "todo", "disabled"),
       seconds: result.perfStats.runtime / 1000,
       cpu: notedCpu(result.testFilePath),

@@ -74,12 +74,7 @@ function messagesOf({ answer }: Script, call: ToolCall | undefined, step: number
     : { type: "text_delta", text: answer };
   const usage = { input_tokens: 1, output_tokens: 1 };
   const message = {
-    id: `msg_${step}`,
-    type: "message",
-    role: "assistant",
-    model: "scripted",
-    content: [],
-    usage,
+    ...{ id: `msg_${step}`, type: "message", role: "assistant", model: "scripted", content: [], usage },
   };
   const stop = { stop_reason: call ? "tool_use" : "end_turn", stop_sequence: null };
   const events: object[] = [
@@ -99,10 +94,7 @@ function responsesOf({ command, answer }: Script, isFirst: boolean): Event[] {
     ? { ...call, arguments: JSON.stringify({ cmd: command }) }
     : { type: "message", id: "m_1", role: "assistant", content: [{ type: "output_text", text: answer }] };
   const usage = {
-    input_tokens: 1,
-    input_tokens_details: null,
-    output_tokens: 1,
-    output_tokens_details: null,
+    ...{ input_tokens: 1, input_tokens_details: null, output_tokens: 1, output_tokens_details: null },
   };
   return named([
     { type: "response.created", response: { id: "resp_1" } },

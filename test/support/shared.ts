@@ -55,21 +55,14 @@ const refuse = (): never => {
 
 function sharedAt(root: string, suffix: string, credentials: TestServer["credentials"]): TestServer {
   return {
-    suffix,
-    url: `${root}/v1`,
-    root,
-    credentials,
+    ...{ suffix, url: `${root}/v1`, root, credentials },
     get dataDir() {
       return refuse();
     },
-    pid: refuse,
-    logs: refuse,
-    metrics: refuse,
+    ...{ pid: refuse, logs: refuse, metrics: refuse },
     stop: async () => {},
     [Symbol.asyncDispose]: async () => {},
-    end: refuse,
-    kill: refuse,
-    restart: refuse,
+    ...{ end: refuse, kill: refuse, restart: refuse },
   };
 }
 

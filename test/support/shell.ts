@@ -15,9 +15,7 @@ export function shell(
   { cwd, env = process.env, longestMs = LONGEST_MS }: ShellOptions,
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
-    cwd,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
+    ...{ cwd, env, stdio: ["ignore", "pipe", "pipe"] },
     // A separate process group, killed as one.
     detached: true,
     timeout: longestMs * patience(),

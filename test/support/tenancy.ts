@@ -55,15 +55,8 @@ export async function makeWorld(server: TestServer, name: string): Promise<World
   const agent = api(server, token);
   const ids = new Map<string, Promise<string>>();
   const world: World = {
-    tenant_id: made.tenant.id,
-    slug,
-    root: server.root,
-    admin,
-    adminToken,
-    credentials: made.admin,
-    member: api(server, await signIn(server, invited, slug)),
-    agent,
-    agentToken: token,
+    ...{ tenant_id: made.tenant.id, slug, root: server.root, admin, adminToken, credentials: made.admin },
+    ...{ member: api(server, await signIn(server, invited, slug)), agent, agentToken: token },
     agentId: made.agent.id,
     apiKey: made.agent.api_key,
     idOf(kind) {

@@ -19,9 +19,7 @@ export interface Things {
 }
 
 const Thing = Type.Object({
-  id: Id("ch"),
-  name: Type.String({ examples: ["lamp"] }),
-  secret: Type.Optional(Type.String()),
+  ...{ id: Id("ch"), name: Type.String({ examples: ["lamp"] }), secret: Type.Optional(Type.String()) },
 });
 const access = { by: "any", scope: "send" } as const;
 const named = { name: Type.String({ minLength: 1, maxLength: 20, examples: ["lamp"] }) };

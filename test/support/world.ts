@@ -23,10 +23,7 @@ export interface World {
  * file with its main flows is; look-ups, counts and pages are the same for both drivers (test/suites/store).
  */
 export const CLUSTER: World = {
-  name: "cluster",
-  on: "a cluster",
-  budgetSeconds: 1200,
-  needs: ["mongodb", "nats"],
+  ...{ name: "cluster", on: "a cluster", budgetSeconds: 1200, needs: ["mongodb", "nats"] },
   short: ["delivery", "events", "fan-out", "live", "memories", "runs", "sse"],
   alone: {
     "several nodes already": words`
@@ -77,9 +74,7 @@ export const CLUSTER: World = {
  * has each kind of statement, `npm test -- ferretdb` all that it can show (docs/decisions/0007-mongodb-stand-in.md).
  */
 export const FERRETDB: World = {
-  name: "ferretdb",
-  on: "a cluster with FerretDB",
-  budgetSeconds: 2400,
+  ...{ name: "ferretdb", on: "a cluster with FerretDB", budgetSeconds: 2400 },
   // It writes one at a time.
   atOnce: 1,
   needs: ["ferretdb", "nats"],

@@ -7,9 +7,7 @@ const bodyOf = (body: unknown) => readMessage(rhea.message.encode({ body })).bod
 test("a body that is a map or a list is JSON, with its bytes as base64", () => {
   const bytes = Buffer.from([0xff, 0x00]);
   expect(JSON.parse(bodyOf({ total: 3, thumb: bytes, parts: [bytes, "a"] }))).toEqual({
-    total: 3,
-    thumb: "/wA=",
-    parts: ["/wA=", "a"],
+    ...{ total: 3, thumb: "/wA=", parts: ["/wA=", "a"] },
   });
   expect(JSON.parse(bodyOf([1, bytes]))).toEqual([1, "/wA="]);
 });

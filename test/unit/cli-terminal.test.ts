@@ -53,9 +53,7 @@ test.each([60, 80, 100])("help of %d columns is no wider, and loses no word", (w
 
 test("a table fits the terminal: ids stay whole, and each column keeps some room", () => {
   const row = {
-    id: `evt_${"1".repeat(22)}`,
-    type: "com.example.".repeat(6),
-    subject: "a subject that says much",
+    ...{ id: `evt_${"1".repeat(22)}`, type: "com.example.".repeat(6), subject: "a subject that says much" },
   };
   const columns = [
     ["ID", ({ id }) => id],

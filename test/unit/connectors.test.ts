@@ -67,9 +67,7 @@ describe("what several nodes say of a connector", () => {
       said("consuming", 1, { last_error: "new", last_error_at: new Date(2), lag: 3 }),
     ];
     expect(shown(rows)).toMatchObject({
-      last_error: "new",
-      last_error_at: new Date(2).toISOString(),
-      lag: 7,
+      ...{ last_error: "new", last_error_at: new Date(2).toISOString(), lag: 7 },
     });
   });
 });
@@ -117,9 +115,7 @@ describe("a runner", () => {
         return secrets;
       },
       config: { CONNECTOR_ALLOW_PRIVATE: true, EVENT_MAX_BYTES: 1e6, MONGO_URL: null, NATS_URL: null },
-      usage: { require() {} },
-      modes: { requireWrites() {} },
-      resolver: { resolve: resolveHost },
+      ...{ usage: { require() {} }, modes: { requireWrites() {} }, resolver: { resolve: resolveHost } },
     };
     const broker = {
       call: async () => [{ id: "tn_1", status: "active" }],

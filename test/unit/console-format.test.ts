@@ -62,9 +62,7 @@ test("a time is told from now on, to both sides", () => {
 
 test("parameters without a value are left out", () =>
   expect(filled({ a: "", b: null, c: undefined, d: false, e: [], f: "x", g: ["y"], h: true })).toEqual({
-    f: "x",
-    g: ["y"],
-    h: true,
+    ...{ f: "x", g: ["y"], h: true },
   }));
 
 test("a text of a terminal loses its colours and links, and nothing else", () => {

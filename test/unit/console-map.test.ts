@@ -2,9 +2,7 @@ import { expect, test } from "@jest/globals";
 import { axisOf, DOT, lanesOf, neighbour } from "../../packages/console/src/pages/memories/map-layout.ts";
 
 const on = (id: string, day: number, lane = "a") => ({
-  id,
-  lane,
-  valid_from: new Date(day * 86_400_000).toISOString(),
+  ...{ id, lane, valid_from: new Date(day * 86_400_000).toISOString() },
 });
 const mapped = (memories: ReturnType<typeof on>[], width = 1000) => {
   const axis = axisOf(memories, 86_400_000 * 100);

@@ -55,11 +55,7 @@ test("a tenant's rows that are few, but large, hold up no other tenant's", async
   await rows.insertMany([1, 2, 3].map((n) => ({ _id: `large ${n}`, ...large })));
   await ask("tn_b", "other");
   const asking = {
-    rows: rows as never,
-    by: "due_at" as never,
-    batch: 5,
-    projection: { note: 1 },
-    bytes: 1_000,
+    ...{ rows: rows as never, by: "due_at" as never, batch: 5, projection: { note: 1 }, bytes: 1_000 },
   };
   const of = new Due<{ _id: string; tenant_id: string }>({ ...asking, now: () => now });
   expect(await of.each(async ({ _id }) => void done.push(_id))).toBe(true);
@@ -208,9 +204,7 @@ test("a position that sorts elsewhere holds up no queue: its row waits for its t
   const positions = { bad: "tn_a ~~", worse: "tn_a ~ 9", other: place("tn_b", START), last: "zz" };
   await rows.insertMany(
     Object.entries(positions).map(([_id, queue]) => ({
-      _id,
-      tenant_id: _id === "other" ? "tn_b" : "tn_a",
-      queue,
+      ...{ _id, tenant_id: _id === "other" ? "tn_b" : "tn_a", queue },
     })),
   );
   const queue = new Queue(rows as never, () => now);

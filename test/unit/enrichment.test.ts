@@ -61,9 +61,7 @@ test("a search that hangs or fails is told in the event; others are not held up 
     return { memories: [], degraded: query === "half" ? ["vector: late"] : [] };
   });
   const wanting = ["hangs", "fails", "half", "whole"].map((type) => ({
-    id: type,
-    depth: "shallow" as const,
-    envelope: envelope(type),
+    ...{ id: type, depth: "shallow" as const, envelope: envelope(type) },
   }));
   const found = await parsed(broker, wanting);
   const enrichments = Object.fromEntries(Object.entries(found).map(([id, event]) => [id, event.enrichment]));

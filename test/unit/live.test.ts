@@ -12,9 +12,7 @@ afterEach(() => void jest.useRealTimers());
 const aMoment = () => jest.advanceTimersByTimeAsync(1000);
 
 const change = (resource: LiveChange["resource"], ...ids: string[]): LiveChange => ({
-  tenant_id: "tn_1",
-  resource,
-  ids,
+  ...{ tenant_id: "tn_1", resource, ids },
 });
 
 /** Changes for a reader that takes a message only on request. */

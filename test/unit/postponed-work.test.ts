@@ -23,22 +23,13 @@ const WORKERS = {
     const rows = store.collection(DocumentModel);
     const chunks = store.collection(ChunkModel);
     const documents = {
-      rows,
-      chunks,
-      sources: store.collection(SourceModel),
-      now,
+      ...{ rows, chunks, sources: store.collection(SourceModel), now },
       nudge() {},
       async leave() {},
     };
     const queue = new Queue(rows, now);
     const ingest = new Ingest({
-      documents,
-      queue,
-      blobs,
-      broker,
-      converter: null,
-      readers: {},
-      seconds: 1,
+      ...{ documents, queue, blobs, broker, converter: null, readers: {}, seconds: 1 },
       next() {},
     });
     const work = async () => {

@@ -16,9 +16,7 @@ describe("what follows from an attempt", () => {
 
   test.each([301, 302, 307, 400, 404, 429, 500, 503])("%i is retried by the receiver's delays", (status) =>
     expect(outcomeOf(answered(status))).toEqual({
-      do: "retry",
-      delay_seconds: null,
-      reason: `the endpoint responded with ${status}`,
+      ...{ do: "retry", delay_seconds: null, reason: `the endpoint responded with ${status}` },
     }),
   );
 

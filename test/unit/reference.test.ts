@@ -41,9 +41,7 @@ describe("a type in words", () => {
   test("objects within objects have their fields under dotted names", () => {
     const inner = { type: "object", properties: { b: { type: "boolean", default: false } } };
     const rows = rowsOf({
-      type: "object",
-      required: ["a"],
-      properties: { a: { type: "array", items: inner } },
+      ...{ type: "object", required: ["a"], properties: { a: { type: "array", items: inner } } },
     });
     expect(rows).toEqual(["| `a` | list of object |  |", "| `a[].b?` | boolean | Default `false`. |"]);
   });

@@ -126,9 +126,7 @@ describe("what is due", () => {
   test("the only time is published late, or skipped", () => {
     const late = ms("2026-01-31T12:30Z");
     expect(planTicks({ at: first }, first, late, "run_all")).toEqual({
-      publish: [first],
-      missed: null,
-      next: null,
+      ...{ publish: [first], missed: null, next: null },
     });
     expect(planTicks({ at: first }, first, late, "skip")).toEqual({ publish: [], missed: first, next: null });
   });

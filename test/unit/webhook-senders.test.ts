@@ -133,9 +133,7 @@ describe("a scheme of your own", () => {
     }
     const { "X-Acme-Signature": alone } = { "X-Acme-Signature": `v1=${sign("sha256", "hex", `.${body}`)}` };
     const accepted = scheme({
-      prefix: "v1=",
-      template: "{timestamp}.{body}",
-      timestamp_header: "X-Acme-Time",
+      ...{ prefix: "v1=", template: "{timestamp}.{body}", timestamp_header: "X-Acme-Time" },
     });
     expect(check({ body, headers: { "X-Acme-Signature": alone } }, { accepted })).toBe("no timestamp");
   });

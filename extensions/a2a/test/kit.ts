@@ -26,9 +26,7 @@ gateway.a2a                  everyone      send               POST /a2a/{agent_i
 a2a_tasks.get                agents        receive       tool GET /v1/a2a-tasks/{task_id}
 a2a_tasks.update             agents        receive       tool POST /v1/a2a-tasks/{task_id}/status
 `,
-  verbs: ["call"],
-  otherBodies: ["gateway.a2a"],
-  noContent: { a2a_push_configs: "url" },
+  ...{ verbs: ["call"], otherBodies: ["gateway.a2a"], noContent: { a2a_push_configs: "url" } },
   computed: { a2a_push_configs: "queue", a2a_tasks: "queue" },
   maximal: {
     a2a_tasks: ({ task_json }) => {
@@ -64,10 +62,7 @@ a2a_tasks.update             agents        receive       tool POST /v1/a2a-tasks
         };
         const path = { agent_id: worker.id };
         return {
-          token: caller.token,
-          headers: HEADERS,
-          path,
-          body: request(method, paramsFor(id)),
+          ...{ token: caller.token, headers: HEADERS, path, body: request(method, paramsFor(id)) },
           lengthen,
         };
       };

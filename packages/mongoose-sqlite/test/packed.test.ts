@@ -17,11 +17,7 @@ const FIELDS: PackedField[] = [
   { path: "long", kind: "text", empty: "absent" },
 ];
 const FULL = {
-  _id: "1",
-  name: "\u{1f600} a",
-  note: null,
-  count: 3,
-  at: new Date(0),
+  ...{ _id: "1", name: "\u{1f600} a", note: null, count: 3, at: new Date(0) },
   list: [{ $set: 1 }, new Date(5)],
   long: 'several\nlines with "quotes"',
 };
@@ -69,9 +65,7 @@ test("a packed document is read as it was inserted, whole or in part", () =>
     await rows.insertMany([FULL, short]);
     expect(await rows.find({}, { sort: { _id: 1 } }).toArray()).toEqual([FULL, short]);
     expect(await rows.findOne({ _id: "1" }, { projection: { long: 1, note: 1 } })).toEqual({
-      _id: "1",
-      note: null,
-      long: FULL.long,
+      ...{ _id: "1", note: null, long: FULL.long },
     });
     const { long: _, ...rest } = FULL;
     expect(await rows.findOne({ long: FULL.long }, { projection: { long: 0 } })).toEqual(rest);

@@ -70,15 +70,8 @@ const embedded = fc.record({ x: scalar, 1: scalar }, { requiredKeys: [] });
 const deep = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), embedded);
 const list = fc.array(fc.oneof(scalar, fc.record({ x: scalar })), { maxLength: 4 });
 const fields = {
-  s: scalar,
-  t: scalar,
-  due: scalar,
-  o: embedded,
-  free: deep,
-  part: fc.oneof({ weight: 4, arbitrary: embedded }, deep),
-  n: fc.integer(),
-  list,
-  "k-1": scalar,
+  ...{ s: scalar, t: scalar, due: scalar, o: embedded, free: deep },
+  ...{ part: fc.oneof({ weight: 4, arbitrary: embedded }, deep), n: fc.integer(), list, "k-1": scalar },
 };
 
 const documents = fc

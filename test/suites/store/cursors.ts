@@ -74,9 +74,7 @@ export function cursorTests(bench: Workbench): void {
       expect(await project({ "list.y": 0, a: 0 })).toEqual({ _id: 1, list: [{ x: 1 }, {}], d: 4 });
       expect(await project({ _id: 1 })).toEqual({ _id: 1 });
       expect(await project({ _id: 0 })).toEqual({
-        a: { b: 1, c: 2 },
-        list: [{ x: 1, y: 2 }, { y: 3 }],
-        d: 4,
+        ...{ a: { b: 1, c: 2 }, list: [{ x: 1, y: 2 }, { y: 3 }], d: 4 },
       });
     });
 

@@ -216,9 +216,7 @@ export function modelTests(bench: Workbench): void {
         await rows.bulk([
           {
             updateOne: {
-              filter: { _id: "6", tenant_id: "a" },
-              update: { $set: { text: "new" } },
-              upsert: true,
+              ...{ filter: { _id: "6", tenant_id: "a" }, update: { $set: { text: "new" } }, upsert: true },
             },
           },
           { deleteMany: { filter: { _id: "1", tenant_id: "a" } } },

@@ -20,10 +20,7 @@ afterAll(() => mail.stop());
 const server = await useServer({
   env: {
     ...{
-      OPERATOR_TOKEN,
-      RATE_LIMIT_PER_MINUTE: "0",
-      EMBEDDER: "none",
-      OUTPUT_EXPORT: "true",
+      ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", OUTPUT_EXPORT: "true" },
       EXPORT_FONTS: MATHS,
     },
     ...{

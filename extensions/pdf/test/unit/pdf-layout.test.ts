@@ -18,15 +18,7 @@ const row = (y: number, places: number[], ...texts: string[]): Shown[] =>
 
 /** Widths of the letters of Helvetica, in thousandths of its size. */
 const WIDTHS: Record<string, number> = {
-  A: 667,
-  B: 667,
-  E: 667,
-  F: 611,
-  I: 278,
-  L: 556,
-  O: 778,
-  R: 722,
-  T: 611,
+  ...{ A: 667, B: 667, E: 667, F: 611, I: 278, L: 556, O: 778, R: 722, T: 611 },
 };
 const letters = (
   text: string,
