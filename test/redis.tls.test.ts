@@ -75,10 +75,7 @@ const run = promisify(execFile);
 
   test("does so as a Cluster, whose nodes are known by their host names", async () => {
     const names = [
-      "--cluster-announce-hostname",
-      "localhost",
-      "--cluster-preferred-endpoint-type",
-      "hostname",
+      ...["--cluster-announce-hostname", "localhost", "--cluster-preferred-endpoint-type", "hostname"],
     ];
     const port = await startTls("--cluster-enabled", "yes", "--tls-cluster", "yes", ...names);
     await cli(port, "cluster", "addslotsrange", "0", "16383");

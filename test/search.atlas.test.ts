@@ -40,18 +40,18 @@ const isAtlas = await hasAtlasSearch();
 
 test("ranking is told the same of rows as the local index tells it", () => {
   const turns = [
-    "do we dig burrows?",
-    "a burrow, dug; dug deep",
-    "nothing of that: national park trains",
+    ...["do we dig burrows?", "a burrow, dug; dug deep", "nothing of that: national park trains"],
   ].map((text) => entry({ text, title: "Aardvarks dig", thread: "conversation:1" }));
   const vectors = [vector(1, 2), vector(0, 1), vector(3, 0, 1)];
   const local = new SearchEngine(":memory:");
   local.useModel("m");
   local.put(TENANT, turns);
-  const rows = local.unembedded(9, 0).map((each) => ({
-    ...each,
-    vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
-  }));
+  const rows = local
+    .unembedded(9, 0)
+    .map((each) => ({
+      ...each,
+      vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
+    }));
   local.setVectors("m", rows);
   const asked = query("digging a burrow deep, aardva NPT", { vector: vector(1, 1) });
   while (!local.load(TENANT, asked.kind));

@@ -137,14 +137,12 @@ test("a vector that is being made of an erased text is not written, those of oth
   } as unknown as Embedder;
   const work = new EmbeddingWork({
     ...{ index, store: new EmbeddingStore(embeddings, Date.now), embedder },
-    ...{
-      owns: () => true,
-      searchedAt: () => 0,
-      propose: async () => {},
-      nearDuplicate: async () => 0.95,
-      made() {},
-      refused() {},
-    },
+    owns: () => true,
+    searchedAt: () => 0,
+    propose: async () => {},
+    nearDuplicate: async () => 0.95,
+    made() {},
+    refused() {},
   });
   await index.useModel("m");
   const [gone, stays] = [entry({ text: "goes" }), entry({ text: "stays" })];

@@ -22,9 +22,7 @@ describe.each(Object.keys(VALUES))("the chart with %s values", (name) => {
   check.each(KUBERNETES)("is valid for Kubernetes %s, without unknown fields", async (version) => {
     const file = join(GOLDEN, `${name}.yaml`);
     const args = [
-      "-strict",
-      "-summary",
-      "-skip",
+      ...["-strict", "-summary", "-skip"],
       OPERATOR.join(),
       "-schema-location",
       schemasOf(version),

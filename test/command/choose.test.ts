@@ -44,9 +44,7 @@ test.each([
 
 test.each([
   [
-    "a domain of services",
-    "services/remember/memories/memories.ts",
-    "test/http/memory-keys",
+    ...["a domain of services", "services/remember/memories/memories.ts", "test/http/memory-keys"],
     "test/http/merges",
   ],
   ["what is imported", "lib/filter/glob.ts", "test/unit/glob", "test/unit/cursor"],

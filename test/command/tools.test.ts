@@ -33,10 +33,8 @@ test("they are installed once, announced, and the lock file stays; not with TEST
   for (const file of [".npmrc", "bin/tools.js", "bin/check-node.js"])
     cpSync(join(ROOT, file), join(folder, file));
   const manifest = {
-    ...{
-      ...{ name: "checkout", version: "1.0.0", type: "module" },
-      scripts: { work: "node bin/tools.js && echo worked" },
-    },
+    ...{ name: "checkout", version: "1.0.0", type: "module" },
+    scripts: { work: "node bin/tools.js && echo worked" },
     ...{ dependencies: { needed: "file:needed" }, devDependencies: { tool: "file:tool" } },
   };
   for (const name of ["needed", "tool"]) {

@@ -45,11 +45,9 @@ describe("audited actions", () => {
       expect(more).toEqual([]);
       expect(entry).toMatchObject({
         actor_kind: op.access.by === "any" || op.access.by === "agent" ? "agent" : "user",
-        ...{
-          actor_id: expect.any(String),
-          ip: expect.any(String),
-          outcome: status < 400 ? "done" : "refused",
-        },
+        actor_id: expect.any(String),
+        ip: expect.any(String),
+        outcome: status < 400 ? "done" : "refused",
       });
       if (op.body)
         expect(entry.details.fields ?? []).toEqual(Object.keys(op.body).filter((name) => name in body));

@@ -218,10 +218,7 @@ test.each<[string[], string, string?, Record<string, string>?]>([
     (at): [string[], string] => [["publish", "t", "--at", at], `--at is ${at}: expected a time`],
   ),
   ...[
-    "2031-06-31 08:15",
-    "2031-06-31",
-    "2031-06-31T08:15:00Z",
-    "2031-02-29T08:15:00+02:00",
+    ...["2031-06-31 08:15", "2031-06-31", "2031-06-31T08:15:00Z", "2031-02-29T08:15:00+02:00"],
     "2031-06-01T24:00:00Z",
   ].map((at): [string[], string] => [
     ["schedule", "next", "--at", at],

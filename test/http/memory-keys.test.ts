@@ -112,10 +112,7 @@ describe("a namespace", () => {
   test("filters lists and searches, with those below it", async () => {
     const listed = ok(await cast.alice.get("/memories?namespace=shop&sort=title&order=asc")).memories;
     expect(listed.map(({ namespace }: { namespace: string }) => namespace).sort()).toEqual([
-      "shop",
-      "shop.orders",
-      "shop.orders",
-      "shop.orders.open",
+      ...["shop", "shop.orders", "shop.orders", "shop.orders.open"],
     ]);
     await settle(async () => {
       const asked = { query: "wrench", namespace: "shop.orders", limit: 50 };

@@ -81,9 +81,7 @@ test("one of many concurrent decisions succeeds, and the memories follow it", as
   const { a, b, id } = await proposal();
   const { orgAdmin } = cast;
   const answers = await Promise.all([
-    resolve(orgAdmin, id, a),
-    resolve(orgAdmin, id, b),
-    orgAdmin.post(`${PROPOSALS}/${id}/reject`),
+    ...[resolve(orgAdmin, id, a), resolve(orgAdmin, id, b), orgAdmin.post(`${PROPOSALS}/${id}/reject`)],
     resolve(orgAdmin, id, a, { merged_content: "late" }),
   ]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);

@@ -87,10 +87,8 @@ describe("an import", () => {
     const at = { $: Date.UTC(2026) };
     const own = {
       ...{ _id: "ag_of_its_own", tenant_id, name: "n", status: "active", delivery_mode: "poll", a2a: false },
-      ...{
-        ...{ push_format: "structured", push_stopped: false, token_version: 1, owner_version: 1 },
-        created_at: at,
-      },
+      ...{ push_format: "structured", push_stopped: false, token_version: 1, owner_version: 1 },
+      created_at: at,
       ...{ signing_secrets: left_out, signing_version: 1, updated_at: at },
     };
     const page = { collection: "agents", rows: `${JSON.stringify(own)}\n` };

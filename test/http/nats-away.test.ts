@@ -109,21 +109,14 @@ await onNodes("a gateway and a whole node without NATS", 1, {}, ({ nodes, admin 
       'record_command_duration_seconds_count{command="find",outcome="ok"}',
       'record_connections{state="idle"}',
       "record_connections_limit",
-      "record_connection_wait_seconds_count",
-      "bulkhead_limit",
-      "clock_error_seconds",
+      ...["record_connection_wait_seconds_count", "bulkhead_limit", "clock_error_seconds"],
     ])
       expect(Number(text.split(`\nsensorium_${name} `)[1]?.split("\n")[0])).toBeGreaterThan(0);
     for (const name of [
       'record_connections{state="used"}',
       "record_connections_waiting",
-      'circuit_breakers{state="open"}',
-      'circuit_breakers{state="half_open"}',
-      "fan_out_queue_events",
-      "fan_out_queue_bytes",
-      "fan_out_batches",
-      "fan_out_spilled_tenants",
-      "peer_calls_in_flight",
+      ...['circuit_breakers{state="open"}', 'circuit_breakers{state="half_open"}', "fan_out_queue_events"],
+      ...["fan_out_queue_bytes", "fan_out_batches", "fan_out_spilled_tenants", "peer_calls_in_flight"],
     ])
       expect(text).toMatch(new RegExp(`^sensorium_${RegExp.escape(name)} \\d+$`, "m"));
   });

@@ -189,9 +189,7 @@ test("a metadata document connects devices if it names their grant, and then ver
 });
 
 test.each([
-  "https://localhost",
-  "http://localhost/client.json",
-  "https://a@localhost/x",
+  ...["https://localhost", "http://localhost/client.json", "https://a@localhost/x"],
   "https://localhost/a/../b",
 ])("a metadata document has no address like %s", (client_id) =>
   refused(ask(client_id), "validation_error", "client_id"),

@@ -214,9 +214,7 @@ describe("a node at work", () => {
       .join("\n");
     const secrets = [
       token,
-      agent.api_key,
-      admin.password,
-      key.body.key,
+      ...[agent.api_key, admin.password, key.body.key],
       rotated.body.signing_secret ?? rotated.body.secret,
       made.body.signing_secret,
       login.body.access_token,

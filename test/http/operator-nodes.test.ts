@@ -40,11 +40,9 @@ test("the nodes are examined: what is wrong is named, and what is in order is no
   const now = Date.parse("2026-05-04T10:00:00.000Z");
   const fine: NodeReport = {
     ...{ node: "a-1", version: "1.2.0", status: "ready", started_at: new Date(now).toISOString() },
-    ...{
-      services: [],
-      checks: { store: "ok" },
-      clock: { at: new Date(now).toISOString(), error_seconds: 0.01 },
-    },
+    services: [],
+    checks: { store: "ok" },
+    clock: { at: new Date(now).toISOString(), error_seconds: 0.01 },
     ...{ disk: { free_bytes: 50, total_bytes: 100 }, memory_bytes: 1 },
     links: { peers: { lost: 0 }, breakers: { open: 0 }, nats_connected: true, redis: null },
     ...{ indexes: { without_vector: 3 }, queues: { fan_out: 0, waiting: {} } },

@@ -216,10 +216,8 @@ test("the assignee of the next step accepts a handoff offer", async () => {
   await refused(world.admin.post(at(run, `${offer}/accept`), {}), "forbidden");
   const accepted = ok(await world.member.post(at(run, `${offer}/accept`), {}));
   expect(accepted).toMatchObject({
-    ...{
-      offer: { status: "accepted", decided_by: { actor_kind: "user", actor_id: member } },
-      run_completed: false,
-    },
+    offer: { status: "accepted", decided_by: { actor_kind: "user", actor_id: member } },
+    run_completed: false,
     ...{ completed_step: { step_key: "draft", status: "completed" }, attempt: { actor_id: member } },
   });
   await refused(world.member.post(at(run, `${offer}/decline`), {}), "conflict");

@@ -17,10 +17,8 @@ test("a run goes from its first step to its retrospective", async () => {
   expect(made.status).toBe(201);
   const run = made.body;
   expect(run).toMatchObject({
-    ...{
-      ...{ goal: "Ship it", status: "active", project_id: null, success_criteria: ["It is out"] },
-      ambiguity_score: 0.4,
-    },
+    ...{ goal: "Ship it", status: "active", project_id: null, success_criteria: ["It is out"] },
+    ambiguity_score: 0.4,
     initiated_by: { id: world.agentId, display_name: expect.any(String) },
   });
   expect(run.steps.map((step: { status: string; ordinal: number }) => [step.ordinal, step.status])).toEqual([
@@ -70,10 +68,8 @@ test("a run goes from its first step to its retrospective", async () => {
   expect(kept).toMatchObject({ id: artifact.id, byte_size: content.length, mime_type: "text/markdown" });
 
   expect(ok(await act(world.agent, run, "skip", { step_key: "b", reason: "not needed" }))).toMatchObject({
-    ...{
-      ...{ run_id: run.id, run_goal: "Ship it", reason: "not needed", newly_ready_steps: [] },
-      run_completed: false,
-    },
+    ...{ run_id: run.id, run_goal: "Ship it", reason: "not needed", newly_ready_steps: [] },
+    run_completed: false,
     skipped_step: { step_key: "b", status: "skipped" },
   });
   ok(await act(world.agent, run, "complete", { step_key: "c" }));
@@ -96,10 +92,7 @@ test("a run goes from its first step to its retrospective", async () => {
   await refused(world.agent.post(at(run, "close"), { outcome: "abandoned" }), "conflict");
   const { items } = ok(await world.agent.get(at(run, "retrospective")));
   expect(items.map((item: { status: string }) => item.status)).toEqual([
-    "completed",
-    "skipped",
-    "completed",
-    "completed",
+    ...["completed", "skipped", "completed", "completed"],
   ]);
   expect(items[0]).toMatchObject({ what_makes_this_done: "The notes are written." });
   expect(items[0].elapsed_seconds).toBeGreaterThanOrEqual(items[0].active_seconds);

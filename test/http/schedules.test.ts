@@ -211,9 +211,7 @@ test("who may agents manage their own schedules, admins all; others see none", a
   expect((await one.del(path)).status).toBe(204);
   const { entries } = ok(await orgAdmin.get(`/audit?resource_id=${made.id}&outcome=done`));
   expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual([
-    "schedules.create",
-    "schedules.delete",
-    "schedules.update",
+    ...["schedules.create", "schedules.delete", "schedules.update"],
   ]);
 });
 

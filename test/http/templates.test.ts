@@ -11,11 +11,9 @@ const steps = [
     due_in_seconds: 3600,
   },
   {
-    ...{
-      ...{ step_key: "review", title: "Review", completion_mode: "handoff_accepted" },
-      depends_on: ["draft"],
-      role: "editor",
-    },
+    ...{ step_key: "review", title: "Review", completion_mode: "handoff_accepted" },
+    depends_on: ["draft"],
+    role: "editor",
     completion_criteria: [{ key: "read", description: "It was read." }],
     reference_pointer: { uri: "https://example.com", provider: "web", native_id: "1", display_name: "Guide" },
   },
@@ -64,11 +62,9 @@ test("a run copies the steps as they are, and keeps them when the template goes 
   expect(kept.steps).toEqual(
     template.steps.map((step: { step_key: string }) => ({
       ...step,
-      ...{
-        ...{ id: expect.any(String), attempts: [], attested_criteria: [], waiting_since: null },
-        deadline_at: null,
-        status: step.step_key === "draft" ? "ready" : "blocked",
-      },
+      ...{ id: expect.any(String), attempts: [], attested_criteria: [], waiting_since: null },
+      deadline_at: null,
+      status: step.step_key === "draft" ? "ready" : "blocked",
       assigned_user_id: step.step_key === "review" ? person : null,
     })),
   );

@@ -190,10 +190,8 @@ test("Dropbox's notifications, which are all the same, are events unless they ar
 
 describe("a signature of your own", () => {
   const signature = {
-    ...{
-      ...{ scheme: "custom", header: "X-Acme-Signature", algorithm: "sha512", encoding: "base64" },
-      prefix: "v1=",
-    },
+    ...{ scheme: "custom", header: "X-Acme-Signature", algorithm: "sha512", encoding: "base64" },
+    prefix: "v1=",
     ...{ template: "{timestamp}.{body}", timestamp_header: "X-Acme-Time", tolerance_seconds: 60 },
   };
   const signed = (secret: string, body: string, at = Date.now()) => {

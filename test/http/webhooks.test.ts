@@ -274,10 +274,8 @@ test("the log says what was done with each request, and why one was refused", as
     },
     { outcome: "duplicate", reason: null, event_id: answer.body.event_id, size },
     {
-      ...{
-        outcome: "dead_lettered",
-        reason: expect.stringMatching(/^mapping error: action: \/what is missing/),
-      },
+      outcome: "dead_lettered",
+      reason: expect.stringMatching(/^mapping error: action: \/what is missing/),
       ...{ event_id: null, dead_letter_id: expect.stringMatching(/^dlv_/) },
     },
     { ...refused, reason: "signature does not match", size },

@@ -26,14 +26,8 @@ const ANSWERS: Record<Who, string> = {
 /** These take another body than an object with named fields. */
 const OTHER_BODIES = [
   ...(await loadKits()).flatMap(({ otherBodies = [] }) => otherBodies),
-  "events.publish",
-  "gateway.mcp",
-  "ingest.receive",
-  "ingest.receive_from",
-  "oauth.device",
-  "oauth.register",
-  "oauth.revoke",
-  "oauth.token",
+  ...["events.publish", "gateway.mcp", "ingest.receive", "ingest.receive_from", "oauth.device"],
+  ...["oauth.register", "oauth.revoke", "oauth.token"],
 ];
 
 /** Public, with a signature instead of a token, which these requests lack. */

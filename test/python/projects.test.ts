@@ -78,13 +78,7 @@ describe.each(CHECKED)("%s", (folder) => {
     const tests =
       folder === CLIENT ? ["tests", ...globSync(EXTENSIONS, { cwd: join(ROOT, folder) })] : ["tests"];
     const args = [
-      "-m",
-      "pytest",
-      "-q",
-      "-p",
-      "no:cacheprovider",
-      "-p",
-      "real_server",
+      ...["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "real_server"],
       ...tests,
       `--junitxml=${report}`,
     ];

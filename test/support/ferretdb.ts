@@ -8,10 +8,7 @@ import { freshName, type TestMongo } from "./mongo.ts";
 
 /** Where FerretDB answers otherwise than MongoDB 7 does: docs/decisions/0007-mongodb-stand-in.md says more. */
 export const FERRETDB_LACKS = [
-  "keyPattern",
-  "NaN",
-  "sparse is listed",
-  "documents come back as they went in",
+  ...["keyPattern", "NaN", "sparse is listed", "documents come back as they went in"],
   "an unknown operator is refused by name",
   "$unset of a position",
   "takes a missing value for a value",

@@ -96,10 +96,7 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
   ];
   // Of one worker jest would wait for every open connection. environment.ts reports leftovers of files.
   const reporters = [
-    "--forceExit",
-    "--reporters",
-    "default",
-    "--reporters",
+    ...["--forceExit", "--reporters", "default", "--reporters"],
     join(root, "test/support/reporter.ts"),
   ];
   const out = typeof output === "function" ? "pipe" : output;

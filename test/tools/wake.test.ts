@@ -133,9 +133,7 @@ alone(
       return pending === 0 && dead === 0;
     });
     expect((await ledger()).map((line) => line.split(" ")[1])).toEqual([
-      "service.run.step_ready",
-      "service.run.step_ready",
-      "service.approval.answered",
+      ...["service.run.step_ready", "service.run.step_ready", "service.approval.answered"],
     ]);
     const { events } = ok(await admin.get(`/events?type=${TYPE}`));
     expect(events).toHaveLength(2);

@@ -16,9 +16,7 @@ test("calls for one key run one after another, whether they succeed or not", asy
       return name;
     };
   const results = await Promise.allSettled([
-    actor.run(task("a")),
-    actor.run(task("b", true)),
-    actor.run(task("c")),
+    ...[actor.run(task("a")), actor.run(task("b", true)), actor.run(task("c"))],
   ]);
   expect(seen).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);

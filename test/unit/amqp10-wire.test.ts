@@ -22,11 +22,9 @@ test("properties keep their types; UUIDs and integers that no double holds are t
   const most = Buffer.from("7fffffffffffffff", "hex");
   const uuid = rhea.types.wrap_uuid(Buffer.from("0af7651916cd43dd8448eb211c80319c", "hex") as never);
   const application_properties = {
-    ...{
-      least: wrap_long(-7),
-      most: wrap_long(most as never),
-      larger: wrap_ulong(Buffer.alloc(8, 0xff) as never),
-    },
+    least: wrap_long(-7),
+    most: wrap_long(most as never),
+    larger: wrap_ulong(Buffer.alloc(8, 0xff) as never),
     ...{ at: wrap_timestamp(1000), bytes: wrap_binary(Buffer.from("raw")), yes: true, uuid, text: "7" },
   };
   const { properties } = readMessage(rhea.message.encode({ body: "", application_properties } as never));

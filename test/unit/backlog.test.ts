@@ -17,9 +17,7 @@ test("the oldest ready delivery is found of all agents and priorities, some agen
     }) as DeliveryDoc;
   const oldest = row("ag_b", "ready", 0, 2_000);
   await deliveries.insertMany([
-    row("ag_a", "ready", 5, 3_000),
-    row("ag_b", "leased", 5, 1_000),
-    row("ag_b", "ready", 5, 4_000),
+    ...[row("ag_a", "ready", 5, 3_000), row("ag_b", "leased", 5, 1_000), row("ag_b", "ready", 5, 4_000)],
     oldest,
     row("ag_c", "ready", 0, 5_000),
     { ...row("ag_a", "ready", 0, 500), tenant_id: "tn_other" },

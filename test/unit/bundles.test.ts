@@ -64,9 +64,7 @@ test("a brief is rendered the same again, and cuts what is long", () => {
       "# Context: 1 item",
       "The latest items: there was no query.",
       expect.any(String),
-      "## Memories: 1",
-      "### 1",
-      "- memory m1\n- semantic\n- by a person, 2026-03-01T10:00Z\n- Fits.",
+      ...["## Memories: 1", "### 1", "- memory m1\n- semantic\n- by a person, 2026-03-01T10:00Z\n- Fits."],
       `\`\`\`text\nTitle of m1\n\n${"y".repeat(1499)}…\n\`\`\`\n`,
     ]
       .map((part) => (typeof part === "string" ? part : brief.split("\n\n")[2]))

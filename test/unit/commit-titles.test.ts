@@ -8,9 +8,7 @@ describe("a title", () => {
   test.each([
     "Fix lost wake-up when NATS reconnects",
     "Return 503, not 500, when the MongoDB pool times out",
-    "Feed the index in batches",
-    "Bring the guides up to date",
-    "Pass the tenant to every query",
+    ...["Feed the index in batches", "Bring the guides up to date", "Pass the tenant to every query"],
     "Embed passages in a separate thread",
     "Attach, pause and detach connectors from the command line",
     'Revert "Return 503, not 500, when the MongoDB pool of a worker node times out"',

@@ -31,25 +31,14 @@ test("a number has the unit in which it is short, rounded down where it is a tim
   expect(seconds.map(duration)).toEqual(durations);
   const exact = [0.25, 59, 60, 61.5, 3600, 3659, 6120, 86_400, 90_000, 93_599].map(exactDuration);
   expect(exact).toEqual([
-    "250 ms",
-    "59 s",
-    "1 min",
-    "1 min 1 s",
-    "1 h",
-    "1 h",
-    "1 h 42 min",
-    "1 d",
-    "1 d 1 h",
-    "1 d 1 h",
+    ...["250 ms", "59 s", "1 min", "1 min 1 s", "1 h", "1 h", "1 h 42 min", "1 d", "1 d 1 h", "1 d 1 h"],
   ]);
   const sizes = [0, 999, 1000, 1_440_000, 999_000_000, 2e9, 3e12, 4e15];
   const texts = ["0 B", "999 B", "1.0 KB", "1.4 MB", "999 MB", "2.0 GB", "3.0 TB", "4000 TB"];
   expect(sizes.map(bytes)).toEqual(texts);
   expect([9.96, 9999, 12_345, 2_000_000].map(compact)).toEqual(["10", "9,999", "12.3K", "2M"]);
   expect([0, 1, 1000].map((count) => plural(count, "agent"))).toEqual([
-    "0 agents",
-    "1 agent",
-    "1,000 agents",
+    ...["0 agents", "1 agent", "1,000 agents"],
   ]);
 });
 

@@ -87,15 +87,11 @@ test("no two labels are equal where they are seen", () => {
   const titles = [
     `${long}shops are closed`,
     `${long}they work far away`,
-    "Report",
-    "Report",
-    "Outage of May",
+    ...["Report", "Report", "Outage of May"],
   ];
   const labels = distinctLabels(titles.map((title, at) => ({ id: `0199c0de-00000${at}`, title })));
   expect([...labels.values()]).toEqual([
-    "Customers in the… shops are closed",
-    "Customers in the… they work far away",
-    "…000002 Report",
+    ...["Customers in the… shops are closed", "Customers in the… they work far away", "…000002 Report"],
     "…000003 Report",
     "Outage of May",
   ]);

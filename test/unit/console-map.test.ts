@@ -46,10 +46,7 @@ test("arrow keys lead along a lane and to the nearest of the next", () => {
     undefined,
   ]);
   expect([
-    from("2", "ArrowDown"),
-    from("3", "ArrowDown"),
-    from("y", "ArrowUp"),
-    from("1", "ArrowUp"),
+    ...[from("2", "ArrowDown"), from("3", "ArrowDown"), from("y", "ArrowUp"), from("1", "ArrowUp")],
   ]).toEqual(["x", "y", "3", undefined]);
 });
 

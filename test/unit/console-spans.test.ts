@@ -22,9 +22,7 @@ test("a run's times: waits, who held a step, retries, and what was done at once"
       typeof timesOf
     >[1][number];
   const actions = [
-    did("created", null, 0),
-    did("step_started", "a", 2),
-    did("step_completed", "a", 5),
+    ...[did("created", null, 0), did("step_started", "a", 2), did("step_completed", "a", 5)],
     // `b`, which was ready, is blocked again.
     did("step_reopened", "a", 7),
     did("step_started", "a", 9),

@@ -90,10 +90,8 @@ test("every field with texts is declared: as content, or here", () => {
   );
   expect(Object.fromEntries(found)).toEqual(NO_CONTENT);
   const fields = {
-    ...{
-      ...{ note: t.string(), said: t.nullable(t.text()), any: t.optional(t.mixed<object>()) },
-      notes: t.array(t.string()),
-    },
+    ...{ note: t.string(), said: t.nullable(t.text()), any: t.optional(t.mixed<object>()) },
+    notes: t.array(t.string()),
     list: t.large(t.subdocuments({ why: t.string(), heard: t.text(), at: t.date() })),
   };
   expect(undeclared(tenantSchema(fields))).toEqual(["note", "any", "notes", "list.why"]);

@@ -107,10 +107,7 @@ test("keeps capacity for others when a tenant uses its whole share", async () =>
   void ask("calm");
   await turn();
   expect(running.map(({ name }) => name)).toEqual([
-    "flood agent",
-    "flood agent",
-    "flood agent",
-    "calm agent",
+    ...["flood agent", "flood agent", "flood agent", "calm agent"],
   ]);
 });
 

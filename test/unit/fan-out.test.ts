@@ -146,10 +146,8 @@ test("what a node that died had leased is taken up by the next at once", async (
   const envelope = JSON.stringify(event);
   await events.insert({
     ...{ _id: "evt_orphan", tenant_id: TENANT, ce_id: event.id, type: "t", source: "/s", subject: null },
-    ...{
-      ...{ envelope, size: envelope.length, publisher_id: null, accepted_at: new Date(), position: "0" },
-      ...leased,
-    },
+    ...{ envelope, size: envelope.length, publisher_id: null, accepted_at: new Date(), position: "0" },
+    ...leased,
   });
   const { fanOut } = start("next");
   fanOut.start();

@@ -31,9 +31,7 @@ export const DEVIATIONS: Record<string, string[]> = {
     "timestamps/timestamp_arithmetic/add_time_to_duration",
   ],
   "Map literals: has() on one, and doubles as its keys.": [
-    "fields/map_has/has",
-    "fields/map_has/has_not",
-    "fields/map_has/has_empty",
+    ...["fields/map_has/has", "fields/map_has/has_not", "fields/map_has/has_empty"],
     "fields/qualified_identifier_resolution/map_key_float",
   ],
   "Map literals: the keys of one are texts when a macro runs over it.": ["macros/exists_one/map_one"],

@@ -19,12 +19,8 @@ function gather(matched: Subscription[]): Map<string, Reasons> {
 
 test("every agent once, with all the reasons and the highest priority", () => {
   const matched = [
-    interest("int_1", "ag_1", 3),
-    interest("int_2", "ag_1", 7),
-    interest("int_3", "ag_4", 0),
-    feed("feed_1", "ch_1"),
-    feed("feed_2", "ch_2"),
-    feed("feed_3", "ch_empty"),
+    ...[interest("int_1", "ag_1", 3), interest("int_2", "ag_1", 7), interest("int_3", "ag_4", 0)],
+    ...[feed("feed_1", "ch_1"), feed("feed_2", "ch_2"), feed("feed_3", "ch_empty")],
   ];
   expect(Object.fromEntries(gather(matched))).toEqual({
     ag_1: { interest_ids: ["int_1", "int_2"], feed_ids: ["feed_1"], priority: 7 },

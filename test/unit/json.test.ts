@@ -46,9 +46,7 @@ describe("integers that a double cannot hold", () => {
 
   test("keep their digits where asked, and are rounded elsewhere", () => {
     for (const exact of [
-      parseExact(TEXT),
-      parseJsonText(TEXT, true),
-      parseJsonBytes(Buffer.from(TEXT), { exact: true }),
+      ...[parseExact(TEXT), parseJsonText(TEXT, true), parseJsonBytes(Buffer.from(TEXT), { exact: true })],
     ])
       expect(JSON.stringify(exact)).toBe(TEXT);
     expect(JSON.stringify(parseJsonText(TEXT))).not.toBe(TEXT);
@@ -66,9 +64,7 @@ describe("integers that a double cannot hold", () => {
 
   test("other JSON is parsed as usual", () => {
     for (const text of [
-      '"820982911946154508"',
-      '{"a":[0.82098291194615450]}',
-      '{"at":"1:820982911946154508"}',
+      ...['"820982911946154508"', '{"a":[0.82098291194615450]}', '{"at":"1:820982911946154508"}'],
     ])
       expect(hasLongIntegers(text)).toBe(false);
     expect(hasLongIntegers("820982911946154508")).toBe(true);

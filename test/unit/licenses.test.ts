@@ -58,15 +58,8 @@ test.each(["(MIT OR GPL-3.0-only)", "Apache-2.0 AND BSD-3-Clause", "GPL-2.0 OR I
 );
 
 test.each([
-  "GPL-3.0-only",
-  "AGPL-3.0",
-  "LGPL-2.1-or-later",
-  "MPL-2.0",
-  "SSPL-1.0",
-  "UNLICENSED",
-  "SEE LICENSE IN LICENSE.md",
-  "MIT AND GPL-3.0-only",
-  "(MIT OR ISC) AND GPL-3.0-only",
+  ...["GPL-3.0-only", "AGPL-3.0", "LGPL-2.1-or-later", "MPL-2.0", "SSPL-1.0", "UNLICENSED"],
+  ...["SEE LICENSE IN LICENSE.md", "MIT AND GPL-3.0-only", "(MIT OR ISC) AND GPL-3.0-only"],
   undefined,
   { type: "MIT" },
 ])("%j stops the release", (license) =>
@@ -102,10 +95,7 @@ test("dependencies are followed as npm installs them", () => {
   install("packages/ours/node_modules/c", "MIT");
   const names = (name: string, from?: string) => closure(lockIn(root), [name], from);
   expect(names("a")).toEqual([
-    "node_modules/a",
-    "node_modules/a/node_modules/b",
-    "node_modules/c",
-    "node_modules/peer",
+    ...["node_modules/a", "node_modules/a/node_modules/b", "node_modules/c", "node_modules/peer"],
   ]);
   expect(names("c", "packages/ours")).toEqual(["packages/ours/node_modules/c"]);
   expect(() => names("nothing")).toThrow("package-lock.json has no nothing");

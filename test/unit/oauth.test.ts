@@ -52,10 +52,7 @@ describe("a redirect URI", () => {
 
   test("is shown by its host, or by the scheme of a program", () => {
     const uris = [
-      "https://client.example:444/x",
-      "http://127.0.0.1:1/",
-      "https://localhost/",
-      "com.example.a:/x",
+      ...["https://client.example:444/x", "http://127.0.0.1:1/", "https://localhost/", "com.example.a:/x"],
     ];
     expect(uris.map((uri) => [placeOf(uri), classify(uri)])).toEqual([
       ["client.example:444", "site"],
@@ -74,17 +71,11 @@ test("a resource is one of this service, MCP by default", () => {
     expect(resolveResource(given, ORIGIN)).toBe(`${ORIGIN}/mcp`);
   for (const spelling of [
     "HTTPS://Sensorium.Example/mcp",
-    `${ORIGIN}:443/mcp/`,
-    `${ORIGIN}/mcp?tools=work`,
-    `${ORIGIN}/%6Dcp`,
-    `${ORIGIN}/v1/../mcp`,
+    ...[`${ORIGIN}:443/mcp/`, `${ORIGIN}/mcp?tools=work`, `${ORIGIN}/%6Dcp`, `${ORIGIN}/v1/../mcp`],
   ])
     expect(resolveResource(spelling, ORIGIN)).toBe(`${ORIGIN}/mcp`);
   for (const other of [
-    `${ORIGIN}/mcp#tools`,
-    `https://user@sensorium.example/mcp`,
-    `${ORIGIN}:444/mcp`,
-    `${ORIGIN}/MCP`,
+    ...[`${ORIGIN}/mcp#tools`, `https://user@sensorium.example/mcp`, `${ORIGIN}:444/mcp`, `${ORIGIN}/MCP`],
     `${ORIGIN}/mcp ${ORIGIN}`,
   ])
     expect(resolveResource(other, ORIGIN)).toBeNull();

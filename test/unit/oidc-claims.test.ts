@@ -79,10 +79,7 @@ describe("the profile", () => {
   );
 
   test.each([
-    "",
-    "nobody",
-    "a b@c.example",
-    "a@b@c.example",
+    ...["", "nobody", "a b@c.example", "a@b@c.example"],
     `${"a".repeat(250)}@b.example`,
     7,
     null,

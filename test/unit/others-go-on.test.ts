@@ -102,10 +102,8 @@ test("the index's search for missed changes: an entry that it never takes is lef
 test("fan-out of events in the store", async () => {
   const events = store.collection(EventModel);
   const due = (tenant_id: string, n: number, more: object) => ({
-    ...{
-      ...{ _id: `evt_${tenant_id} ${n}`, tenant_id, ce_id: `${n}`, type: "t", source: "/", subject: null },
-      size: 2,
-    },
+    ...{ _id: `evt_${tenant_id} ${n}`, tenant_id, ce_id: `${n}`, type: "t", source: "/", subject: null },
+    size: 2,
     ...{ envelope: "{}", publisher_id: null, accepted_at: new Date(), position: `${n}` },
     ...{ fanout_key: fanoutKey(tenant_id, 1), ...more },
   });

@@ -45,9 +45,7 @@ test.each([
   ...[
     ...["the token bucket, max_tokens: 4096", '{"total_tokens": 1234567}', "basic understanding of it"],
     ...[
-      "signature verification failed",
-      "Unexpected token } in JSON",
-      "the cookie was set",
+      ...["signature verification failed", "Unexpected token } in JSON", "the cookie was set"],
       "GET http://a.example:80/@b",
     ],
   ].map((same) => [same, same] as [string, string]),

@@ -40,9 +40,7 @@ test("only finished events past their retention are deleted, with their deliveri
     ...Array.from({ length: 3 }, (_, n) => row("tn_c", n, 40)),
   ];
   const kept = [
-    row("tn_a", 1, 9),
-    row("tn_b", 1, 0),
-    row("tn_a", 902, 40, waiting),
+    ...[row("tn_a", 1, 9), row("tn_b", 1, 0), row("tn_a", 902, 40, waiting)],
     row("tn_a", 903, 40, delayed(9)),
     row("tn_c", 7, 40, { fanout_key: fanoutKey("tn_c", Date.now()) }),
   ];

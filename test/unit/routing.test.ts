@@ -101,10 +101,8 @@ test("an event of a team is for its members of now: by interest, in a replay, an
   await call("create", { agent_id: "ag_a", event_type: "service.memory.*" });
   const wait = { owner_id: "run_1", version: 1, action: "runs.event", key: "step", since: new Date(0) };
   const waits = ["ag_a", "usr_a"].map((reader_id) => ({
-    ...{
-      ...wait,
-      ...{ _id: `wait_${reader_id}`, event_type: TEAMS_EVENT.type, filter_expression: null, reader_id },
-    },
+    ...wait,
+    ...{ _id: `wait_${reader_id}`, event_type: TEAMS_EVENT.type, filter_expression: null, reader_id },
   }));
   await call("begin_waits", { tenant_id, waits });
   const past = { position: "1", type: TEAMS_EVENT.type, size: 1, accepted_at: "", waits: false };
@@ -113,10 +111,8 @@ test("an event of a team is for its members of now: by interest, in a replay, an
     type Matches = { matches: { receivers: object[]; waits?: string[] }[] };
     const [match] = (await call<Matches>("match", { tenant_id, events })).matches;
     const replayed = await call<{ matches: object[] }>("match_agent", {
-      ...{
-        ...{ tenant_id, agent_id: "ag_a", interest_id: null, events: [{ event_id: "evt_1", ...past }] },
-        most: 9,
-      },
+      ...{ tenant_id, agent_id: "ag_a", interest_id: null, events: [{ event_id: "evt_1", ...past }] },
+      most: 9,
     });
     return [match?.receivers.length, match?.waits?.toSorted() ?? [], replayed.matches.length];
   };

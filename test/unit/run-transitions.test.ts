@@ -92,9 +92,7 @@ test.each<[string, (run: RunState) => unknown, string]>([
   ],
 ])("refused: to %s", (_, act, code) => {
   const steps = [
-    step("a"),
-    step("b", ["a"]),
-    step("done"),
+    ...[step("a"), step("b", ["a"]), step("done")],
     step("offered", [], { completion_mode: "handoff_accepted" }),
   ];
   let run = runOf(steps);
@@ -181,10 +179,7 @@ describe("a handoff", () => {
   test("accepted: the step is completed and the taker's successor begun", () => {
     const change = accept(offered(handoff()), { ...taker, person: "usr_2" });
     expect(kinds(change)).toEqual([
-      "handoff_accepted a",
-      "step_completed a",
-      "step_ready theirs",
-      "step_ready free",
+      ...["handoff_accepted a", "step_completed a", "step_ready theirs", "step_ready free"],
       "step_started theirs",
     ]);
     expect(change.facts.at(-1)).toMatchObject({ inbound_handoff_id: "h", record_id: "begun" });

@@ -66,10 +66,7 @@ describe("a box with several keys", () => {
     const others = new RegExp(sealedByOthers(nextId).$regex);
     const of = (sealed: string) => others.test(sealed);
     expect([old.seal("a", "b"), unnamed("a"), both.seal("a", "b"), '{"v1.":1}'].map(of)).toEqual([
-      true,
-      true,
-      false,
-      false,
+      ...[true, true, false, false],
     ]);
   });
 
@@ -80,9 +77,7 @@ describe("a box with several keys", () => {
     expect(new SecretBox(NEXT).isDigest(digest, 18, "mark", "text")).toBe(false);
     const parts = [
       "",
-      digest.slice(0, 1),
-      digest.slice(0, -1),
-      digest.slice(1),
+      ...[digest.slice(0, 1), digest.slice(0, -1), digest.slice(1)],
       `${digest}A`,
       digest + digest,
     ];
@@ -130,10 +125,7 @@ describe("the key of a data directory", () => {
     const box = await openSecretBox(settings(directory));
     const [first] = box.keyIds;
     await Promise.all([
-      box.replaceKey(),
-      box.dropFallbacks([]),
-      box.replaceKey(),
-      box.dropFallbacks([first]),
+      ...[box.replaceKey(), box.dropFallbacks([]), box.replaceKey(), box.dropFallbacks([first])],
     ]);
     expect(box.keyIds).toHaveLength(2);
     expect(box.keyIds).not.toContain(first);

@@ -54,10 +54,8 @@ async function schedule(more: Partial<ScheduleDoc> = {}): Promise<ScheduleDoc> {
     ...{ _id: `sch_${Math.random()}`, tenant_id: TENANT, owner_id: "ag_owner", name: "n" },
     ...{ event: '{"type":"t"}', cron: "0 * * * *", time_zone: "UTC", at: null, on_missed: "run_once" },
     ...{ paused: false, revision: 1, secret: "s", next_at, due_at: next_at, failures: 0, run_count: 0 },
-    ...{
-      ...{ last_run_at: null, last_event_id: null, last_missed_at: null, last_error: null },
-      last_error_at: null,
-    },
+    ...{ last_run_at: null, last_event_id: null, last_missed_at: null, last_error: null },
+    last_error_at: null,
     ...{ created_at: at, updated_at: at },
     ...more,
   });
@@ -138,9 +136,7 @@ test.each([
   now += 2 * HOUR;
   await tickerOn().run();
   expect(events().map(({ time }) => time)).toEqual([
-    "2026-01-31T12:00:00.000Z",
-    "2026-01-31T13:00:00.000Z",
-    "2026-01-31T14:00:00.000Z",
+    ...["2026-01-31T12:00:00.000Z", "2026-01-31T13:00:00.000Z", "2026-01-31T14:00:00.000Z"],
   ]);
   expect(await stored(made)).toMatchObject({ last_error: null, run_count: 3 });
 });

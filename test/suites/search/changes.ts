@@ -21,10 +21,7 @@ export function changeCases(index: () => SearchIndex): void {
 
     test("words that no entry has are found by longer and shorter forms, an acronym by its words", async () => {
       const texts = [
-        "OpenTofuController",
-        "kaiserpinguinkolonie",
-        "a quokka yield zone",
-        "the QYR of wombats",
+        ...["OpenTofuController", "kaiserpinguinkolonie", "a quokka yield zone", "the QYR of wombats"],
       ];
       const [longer, compound, spelled, short] = await put(...texts.map((text) => entry({ text })));
       expect(await found("opentofu")).toEqual([longer]);

@@ -35,9 +35,11 @@ describe("lines", () => {
 
   test("end between words that have no spaces between them, and never before a sign that closes", () => {
     for (const text of [
-      "我们今天讨论发布计划，然后开始测试。",
-      "今日は会議があります。「発表」をしましょう！",
-      "สวัสดีครับยินดีต้อนรับ",
+      ...[
+        "我们今天讨论发布计划，然后开始测试。",
+        "今日は会議があります。「発表」をしましょう！",
+        "สวัสดีครับยินดีต้อนรับ",
+      ],
     ]) {
       const lines = seen(text, 6);
       expect(lines.join("")).toBe(text);

@@ -128,9 +128,7 @@ describe("positions on a page of a PDF", () => {
 
   test("read columns whose lines stand at different heights", async () => {
     const left = [
-      "Ships of more than forty metres",
-      "wait outside the mole until the",
-      "pilot has come on board.",
+      ...["Ships of more than forty metres", "wait outside the mole until the", "pilot has come on board."],
     ];
     const right = ["Cranes are booked a day ahead", "at the office, which weighs the", "load."];
     const mixed = left.flatMap((text, at): Shown[] => [

@@ -152,9 +152,7 @@ describe("a service in another form, on a server that waits for a second", () =>
     expect(titlesIn(await search({}, by))).toEqual(["Ships", "Lanterns"]);
     await search({}, by);
     expect(requests.map(({ body }) => (body.texts ? "texts" : "documents"))).toEqual([
-      "documents",
-      "texts",
-      "texts",
+      ...["documents", "texts", "texts"],
     ]);
   });
 

@@ -101,9 +101,7 @@ test.each([
   [{ OTEL_TRACES_SAMPLER: "traceidratio" }, [true, true, true, true]],
 ])("samplers: %j", (env, expected) =>
   expect([
-    isSampled(env, IDS.low),
-    isSampled(env, IDS.high),
-    isSampled(env, IDS.high, TraceFlags.SAMPLED),
+    ...[isSampled(env, IDS.low), isSampled(env, IDS.high), isSampled(env, IDS.high, TraceFlags.SAMPLED)],
     isSampled(env, IDS.low, TraceFlags.NONE),
   ]).toEqual(expected),
 );
