@@ -35,10 +35,13 @@ interface Need {
 }
 
 const VENV = {
-  here: hasVenv,
-  debian: "python3 python3-venv",
+  ...{ here: hasVenv, debian: "python3 python3-venv" },
   otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
 };
+const program = (name: string, debian = name, otherwise = `${name} on PATH`): Need => ({
+  ...{ here: () => onPath(name), debian, otherwise },
+});
+const NPM = { here: () => onPath("npm"), otherwise: "npm, and a registry with " };
 
 /** Dependencies of tests beyond npm. A test file declares them in its first comment: `@needs mongodb`. */
 const NEEDS: Record<string, Need> = {
@@ -52,18 +55,10 @@ const NEEDS: Record<string, Need> = {
       get: async () => (await hasMongo()) || (await mongoClassPath()),
     },
   },
-  nats: { here: () => onPath("nats-server"), debian: "nats-server", otherwise: "nats-server on PATH" },
-  redis: { here: () => onPath("redis-server"), debian: "redis-server", otherwise: "redis-server on PATH" },
-  prometheus: {
-    here: () => onPath("promtool"),
-    debian: "prometheus",
-    otherwise: "promtool of Prometheus 2.42 or newer on PATH",
-  },
-  rabbitmq: {
-    here: () => onPath("rabbitmq-server"),
-    debian: "rabbitmq-server",
-    otherwise: "rabbitmq-server on PATH",
-  },
+  nats: program("nats-server"),
+  redis: program("redis-server"),
+  prometheus: program("promtool", "prometheus", "promtool of Prometheus 2.42 or newer on PATH"),
+  rabbitmq: program("rabbitmq-server"),
   python: {
     here: () => succeeds("python3", ["-c", "pass"]),
     debian: "python3",
@@ -71,11 +66,7 @@ const NEEDS: Record<string, Need> = {
   },
   pypi: {
     ...VENV,
-    fetched: {
-      what: "ruff, mypy, pytest from PyPI",
-      isHere: () => hasPython(),
-      get: (say) => getPython(say),
-    },
+    fetched: { what: "ruff, mypy, pytest from PyPI", isHere: () => hasPython(), get: getPython },
   },
   multilingual: {
     ...VENV,
@@ -86,8 +77,8 @@ const NEEDS: Record<string, Need> = {
     },
   },
   codingtools: {
-    here: () => onPath("npm"),
-    otherwise: "npm, and a registry with Claude Code, Codex and Gemini CLI",
+    ...NPM,
+    otherwise: `${NPM.otherwise}Claude Code, Codex and Gemini CLI`,
     fetched: {
       what: "Claude Code, Codex and Gemini CLI from npm (900 MB)",
       isHere: hasCodingTools,
@@ -95,8 +86,8 @@ const NEEDS: Record<string, Need> = {
     },
   },
   frameworks: {
-    here: () => onPath("npm"),
-    otherwise: "npm, and a registry with the frameworks of the integrations",
+    ...NPM,
+    otherwise: `${NPM.otherwise}the frameworks of the integrations`,
     fetched: {
       what: "the frameworks of packages/integrations from npm",
       isHere: hasFrameworks,

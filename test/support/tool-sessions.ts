@@ -112,6 +112,27 @@ export async function startToolSessions(
   };
 }
 
+/** Expects the only handoff to be that of a session which was asked to pack the third parcel. */
+export async function expectSaved({ agent }: ToolSessions, origin_client: string, more = {}): Promise<void> {
+  const [asked, last_answer] = ["Pack the third parcel", "The third parcel is packed."];
+  const payload = { requests: [asked], commands: ["touch third.txt"], last_answer, ...more };
+  const name = expect.stringMatching(/^acme\/parcels session [0-9a-f]{12}$/);
+  expect(await agent.handoffs.list()).toMatchObject([{ name, summary: asked, origin_client, payload }]);
+}
+
+/** Expects that a session is told which events wait: as it starts, and as its turn does. @param context what the model saw */
+export async function expectTold(
+  { agent, publish }: ToolSessions,
+  ask: () => Promise<unknown>,
+  context: () => string,
+): Promise<void> {
+  const type = await publish();
+  await ask();
+  expect(context().split(`- ${type} `)).toHaveLength(3);
+  const { deliveries } = await agent.deliveries.poll();
+  await agent.deliveries.ack({ delivery_ids: deliveries.map(({ id }) => id) });
+}
+
 /** Has a worker start the command for an event: the model sees the event's text, and the delivery is acknowledged. */
 export async function expectHandled(
   { agent, model, publish, run }: ToolSessions,

@@ -3,7 +3,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { AGENT_SDK, CLAUDE, hasCodingTools } from "../support/coding-tools.ts";
-import { expectHandled, ROOT, startToolSessions, type ToolSessions } from "../support/tool-sessions.ts";
+import {
+  expectHandled,
+  expectSaved,
+  expectTold,
+  ROOT,
+  startToolSessions,
+  type ToolSessions,
+} from "../support/tool-sessions.ts";
 
 const README = "packages/integrations/claude-code/README.md";
 const PLUGIN = join(ROOT, "packages/integrations/claude-code");
@@ -42,19 +49,7 @@ suite("Claude Code", () => {
       scope: "agent",
     });
     expect(await ask("-p", "Pack the third parcel")).toContain("The third parcel is packed.");
-    expect(await there.agent.handoffs.list()).toMatchObject([
-      {
-        name: expect.stringMatching(/^acme\/parcels session [0-9a-f]{12}$/),
-        summary: "Pack the third parcel",
-        origin_client: "claude-code",
-        payload: {
-          requests: ["Pack the third parcel"],
-          commands: ["touch third.txt"],
-          last_answer: "The third parcel is packed.",
-          branch: "main",
-        },
-      },
-    ]);
+    await expectSaved(there, "claude-code", { branch: "main" });
     await ask("-p", "Now the fourth");
     expect(context()).toContain("touch third.txt");
     expect(context()).toContain("The third parcel weighs 40 kg.");
@@ -120,12 +115,11 @@ suite("Claude Code", () => {
   });
 
   test("each turn is told which events wait", async () => {
-    const type = await there.publish();
-    await ask("-p", "What is new?");
-    // As the session starts, and as its turn does.
-    expect(context().split(`- ${type} `)).toHaveLength(3);
-    const { deliveries } = await there.agent.deliveries.poll();
-    await there.agent.deliveries.ack({ delivery_ids: deliveries.map(({ id }) => id) });
+    await expectTold(
+      there,
+      () => ask("-p", "What is new?"),
+      () => context(),
+    );
   });
 
   test("is started for an event, with its text as data", async () => {
