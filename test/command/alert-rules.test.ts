@@ -15,8 +15,25 @@ const oldest = 'sensorium_deliveries_oldest_seconds{state="ready"}';
 const ready = 'sensorium_ready{instance="a"}';
 const other = 'sensorium_ready{instance="b"}';
 
+type Case = { fires: Hours[]; quiet: Hours[] };
+/** A case of one series. */
+function on(series: string, fires: string[], quiet: string[]): Case {
+  const hours = (values: string) => ({ [series]: values });
+  return { fires: fires.map(hours), quiet: quiet.map(hours) };
+}
+const build = (labels: string) => `sensorium_build_info{${labels}}`;
+/** Requests that took at most 1 s, 5 s and any time, all answered 2xx. */
+const took = (one: string, five: string, any: string) => ({
+  ...{ [within("1")]: one, [within("5")]: five, [within("+Inf")]: any, [request("2xx")]: any },
+});
+const polls = (series: string) => series.replace("{", '{operation="deliveries.poll",');
+const commands = (half: string) => ({
+  ...{ [command('_bucket{le="0.5"}')]: half, [command('_bucket{le="1"}')]: "0+100x180" },
+  [command('_bucket{le="+Inf"}')]: "0+100x180",
+});
+
 /** For each alert: what fires it, and what is nearly that and does not. */
-const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
+const CASES: Record<string, Case> = {
   SensoriumDown: {
     fires: [{ [ready]: "1x30 0x150", [other]: "0x180" }, { up: "0x180" }],
     quiet: [{ [ready]: "0x180", [other]: "1x180" }],
@@ -33,18 +50,12 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
     fires: [{ 'sensorium_peers{state="lost"}': "0x30 1x150" }],
     quiet: [{ 'sensorium_peers{state="lost"}': "0x177 1x3", 'sensorium_peers{state="available"}': "2x180" }],
   },
-  SensoriumServicesMissing: {
-    fires: [{ sensorium_services_missing: "0x30 1x150" }],
-    quiet: [{ sensorium_services_missing: "0x180" }, { sensorium_services_missing: "0x175 1x5" }],
-  },
+  SensoriumServicesMissing: on("sensorium_services_missing", ["0x30 1x150"], ["0x180", "0x175 1x5"]),
   SensoriumVersionsDiffer: {
-    fires: [{ 'sensorium_build_info{version="1"}': "1x180", 'sensorium_build_info{version="2"}': "1x180" }],
+    fires: [{ [build('version="1"')]: "1x180", [build('version="2"')]: "1x180" }],
     quiet: [
-      {
-        'sensorium_build_info{version="1",instance="a"}': "1x180",
-        'sensorium_build_info{version="1"}': "1x180",
-      },
-      { 'sensorium_build_info{version="1"}': "1x180", 'sensorium_build_info{version="2"}': "_x100 1x80" },
+      { [build('version="1",instance="a"')]: "1x180", [build('version="1"')]: "1x180" },
+      { [build('version="1"')]: "1x180", [build('version="2"')]: "_x100 1x80" },
     ],
   },
   SensoriumRequestsFailing: {
@@ -55,95 +66,37 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
     ],
   },
   SensoriumRequestsSlow: {
-    fires: [
-      {
-        [within("1")]: "0+50x180",
-        [within("5")]: "0+100x180",
-        [within("+Inf")]: "0+100x180",
-        [request("2xx")]: "0+100x180",
-      },
-    ],
+    fires: [took("0+50x180", "0+100x180", "0+100x180")],
     quiet: [
       {
-        [within("1").replace("{", '{operation="deliveries.poll",')]: "0x180",
-        [within("+Inf").replace("{", '{operation="deliveries.poll",')]: "0+900x180",
-        [request("2xx").replace("{", '{operation="deliveries.poll",')]: "0+900x180",
+        ...{ [polls(within("1"))]: "0x180", [polls(within("+Inf"))]: "0+900x180" },
+        [polls(request("2xx"))]: "0+900x180",
       },
-      {
-        [within("1")]: "0+99x180",
-        [within("5")]: "0+100x180",
-        [within("+Inf")]: "0+100x180",
-        [request("2xx")]: "0+100x180",
-      },
-      {
-        [within("1")]: "0+1x180",
-        [within("5")]: "0+2x180",
-        [within("+Inf")]: "0+2x180",
-        [request("2xx")]: "0+2x180",
-      },
+      ...[took("0+99x180", "0+100x180", "0+100x180"), took("0+1x180", "0+2x180", "0+2x180")],
     ],
   },
-  SensoriumNatsDisconnected: {
-    fires: [{ sensorium_nats_connected: "1x30 0x150" }],
-    quiet: [{ sensorium_nats_connected: "1x180" }],
-  },
+  SensoriumNatsDisconnected: on("sensorium_nats_connected", ["1x30 0x150"], ["1x180"]),
   SensoriumMongoUnavailable: {
     fires: [{ [command('_count{outcome="ok"}')]: "0+30x60 1800x120" }],
     quiet: [
       { [command('_count{outcome="ok"}')]: "0+30x180", [command('_count{outcome="error"}')]: "0+5x180" },
     ],
   },
-  SensoriumMongoSlow: {
-    fires: [
-      {
-        [command('_bucket{le="0.5"}')]: "0+50x180",
-        [command('_bucket{le="1"}')]: "0+100x180",
-        [command('_bucket{le="+Inf"}')]: "0+100x180",
-      },
-    ],
-    quiet: [
-      {
-        [command('_bucket{le="0.5"}')]: "0+100x180",
-        [command('_bucket{le="1"}')]: "0+100x180",
-        [command('_bucket{le="+Inf"}')]: "0+100x180",
-      },
-    ],
-  },
-  SensoriumClockUncertain: {
-    fires: [{ sensorium_clock_error_seconds: "0.2x180" }],
-    quiet: [{ sensorium_clock_error_seconds: "0.05x180" }],
-  },
+  SensoriumMongoSlow: { fires: [commands("0+50x180")], quiet: [commands("0+100x180")] },
+  SensoriumClockUncertain: on("sensorium_clock_error_seconds", ["0.2x180"], ["0.05x180"]),
   SensoriumDiskNearlyFull: {
     fires: [{ sensorium_disk_free_bytes: "150x180", sensorium_disk_min_free_bytes: "100x180" }],
     quiet: [{ sensorium_disk_free_bytes: "250x180", sensorium_disk_min_free_bytes: "100x180" }],
   },
-  SensoriumSearchIndexBehind: {
-    fires: [{ sensorium_search_index_behind: "0x30 1x150" }],
-    quiet: [{ sensorium_search_index_behind: "0x180" }, { sensorium_search_index_behind: "0x170 1x1 0x9" }],
-  },
-  SensoriumFanOutBehind: {
-    fires: [{ sensorium_fan_out_spilled_tenants: "1x180" }],
-    quiet: [
-      { sensorium_fan_out_spilled_tenants: "0x180" },
-      { sensorium_fan_out_spilled_tenants: "0x175 1x5" },
-    ],
-  },
-  SensoriumEventsParked: {
-    fires: [{ sensorium_events_parked_total: "0x170 1x10" }],
-    quiet: [{ sensorium_events_parked_total: "3x180" }],
-  },
-  SensoriumDeliveriesDeadLettered: {
-    fires: [
-      { sensorium_deliveries_dead_lettered_total: "0x170 20x10" },
-      // One in two minutes.
-      { sensorium_deliveries_dead_lettered_total: "0+0.5x180" },
-    ],
-    quiet: [
-      { sensorium_deliveries_dead_lettered_total: "0x170 1x10" },
-      // One in half an hour.
-      { sensorium_deliveries_dead_lettered_total: `0+${1 / 30}x1440` },
-    ],
-  },
+  SensoriumSearchIndexBehind: on("sensorium_search_index_behind", ["0x30 1x150"], ["0x180", "0x170 1x1 0x9"]),
+  SensoriumFanOutBehind: on("sensorium_fan_out_spilled_tenants", ["1x180"], ["0x180", "0x175 1x5"]),
+  SensoriumEventsParked: on("sensorium_events_parked_total", ["0x170 1x10"], ["3x180"]),
+  // Also one in two minutes, but not one in half an hour.
+  SensoriumDeliveriesDeadLettered: on(
+    "sensorium_deliveries_dead_lettered_total",
+    ["0x170 20x10", "0+0.5x180"],
+    ["0x170 1x10", `0+${1 / 30}x1440`],
+  ),
   SensoriumDeliveriesDelayed: {
     fires: [
       { [pending]: "1000x160 5000+1000x20" },
@@ -170,26 +123,14 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
       },
     ],
   },
-  SensoriumPushEndpointsUnreachable: {
-    fires: [{ sensorium_push_breakers_open: "1x180" }],
-    quiet: [{ sensorium_push_breakers_open: "0x160 1x20" }],
-  },
+  SensoriumPushEndpointsUnreachable: on("sensorium_push_breakers_open", ["1x180"], ["0x160 1x20"]),
   SensoriumSchedulesMissed: {
     fires: [{ 'sensorium_schedule_ticks_total{outcome="missed"}': "0x170 1x10" }],
     quiet: [{ 'sensorium_schedule_ticks_total{outcome="published"}': "0+1x180" }],
   },
-  SensoriumEmbeddingBehind: {
-    fires: [{ sensorium_embed_gap: "2000x180" }],
-    quiet: [{ sensorium_embed_gap: "20000-100x180" }, { sensorium_embed_gap: "100x180" }],
-  },
-  SensoriumLimitsNotShared: {
-    fires: [{ sensorium_limits_shared: "1x30 0x150" }],
-    quiet: [{ sensorium_limits_shared: "1x180" }],
-  },
-  SensoriumTracesLost: {
-    fires: [{ sensorium_trace_spans_lost_total: "0+5x180" }],
-    quiet: [{ sensorium_trace_spans_lost_total: "5x180" }],
-  },
+  SensoriumEmbeddingBehind: on("sensorium_embed_gap", ["2000x180"], ["20000-100x180", "100x180"]),
+  SensoriumLimitsNotShared: on("sensorium_limits_shared", ["1x30 0x150"], ["1x180"]),
+  SensoriumTracesLost: on("sensorium_trace_spans_lost_total", ["0+5x180"], ["5x180"]),
 };
 
 test("each alert has its cases", () =>
