@@ -91,6 +91,7 @@ describe("operations", () => {
     const me = await meOf({ url: server.root, apiKey });
     try {
       process.env.XDG_CONFIG_HOME = home;
+      const url = "https://elsewhere.test";
       lacking(`  SENSORIUM_API_KEY: not set\n  profile default in ${file}: not there\n`, {
         url: server.root,
       });
@@ -99,18 +100,14 @@ describe("operations", () => {
       expect(await meOf()).toEqual(me);
       expect(await meOf({ url: server.root })).toEqual(me);
       expect(mcpEndpoint().url).toBe(`${server.root}/mcp`);
-      lacking(`  SENSORIUM_API_KEY: not set\n  profile mine in ${file}: for ${server.url}\n`, {
-        url: "https://elsewhere.test",
-      });
-      Object.assign(process.env, { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: apiKey });
-      Object.assign(process.env, { SENSORIUM_PROFILE: "other" });
+      lacking(`  SENSORIUM_API_KEY: not set\n  profile mine in ${file}: for ${server.url}\n`, { url });
+      const set = { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: apiKey, SENSORIUM_PROFILE: "other" };
+      Object.assign(process.env, set);
       expect(await meOf()).toEqual(me);
-      lacking(`  SENSORIUM_API_KEY: for ${server.root}\n  profile other in ${file}: not there\n`, {
-        url: "https://elsewhere.test",
-        apiKey: "",
-      });
-      await expect(createClient({ token: "t" }).auth.me()).rejects.toMatchObject({ status: 401 });
-      await expect(createClient({ anonymous: true }).auth.me()).rejects.toMatchObject({ status: 401 });
+      const found = `  SENSORIUM_API_KEY: for ${server.root}\n  profile other in ${file}: not there\n`;
+      lacking(found, { url, apiKey: "" });
+      for (const how of [{ token: "t" }, { anonymous: true as const }])
+        await expect(createClient(how).auth.me()).rejects.toMatchObject({ status: 401 });
     } finally {
       for (const name of ["XDG_CONFIG_HOME", "SENSORIUM_URL", "SENSORIUM_API_KEY", "SENSORIUM_PROFILE"])
         delete process.env[name];
@@ -197,20 +194,17 @@ describe("errors", () => {
       });
       const location = `${other.url}/v1/moved?key=secret`;
       const first = await serving((_, response) => void response.writeHead(status, { location }).end());
-      const by = { apiKey, retries: 3 };
-      const expected = {
-        code: "unexpected_answer",
-        status,
-        message: expect.stringMatching(/redirects to .*\/v1\/moved, and credentials are sent only to/),
-        details: { location: `${other.url}/v1/moved` },
-      };
-      const client = createClient({ url: first.url, ...by });
-      await expect(client.auth.me()).rejects.toMatchObject(expected);
-      await expect(client.deliveries.stream().next()).rejects.toMatchObject(expected);
+      const message = expect.stringMatching(/redirects to .*\/v1\/moved, and credentials are sent only to/);
+      const details = { location: `${other.url}/v1/moved` };
+      const client = createClient({ url: first.url, apiKey, retries: 3 });
       const login = createClient({ url: first.url, authorize: byLogin({ email: "a@b.c", password: "p" }) });
-      await expect(login.auth.me()).rejects.toMatchObject(expected);
-      const listener = createClient({ url: first.url, ...by }).listen(() => {}, { onProblem() {} });
-      await expect(listener.done).rejects.toMatchObject(expected);
+      for (const call of [
+        () => client.auth.me(),
+        () => client.deliveries.stream().next(),
+        () => login.auth.me(),
+        () => client.listen(() => {}, { onProblem() {} }).done,
+      ])
+        await expect(call()).rejects.toMatchObject({ code: "unexpected_answer", status, message, details });
       expect(reached).toEqual([]);
       await Promise.all([first.close(), other.close()]);
     },
@@ -232,15 +226,9 @@ describe("errors", () => {
     const answer = { code: "unexpected_answer", status: 200, message: expect.stringContaining(page) };
     await expect(client.deliveries.stream({}, { fetch }).next()).rejects.toMatchObject(answer);
     const lost = createClient({ url: server.url, token: "t", fetch });
-    const problem = await new Promise((onProblem) => {
-      const listener = lost.listen(() => {}, {
-        onProblem(told) {
-          void listener.stop();
-          onProblem(told);
-        },
-      });
-    });
-    expect(problem).toMatchObject(answer);
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const listener = lost.listen(() => {}, { onProblem: resolve });
+    expect(await promise.finally(() => listener.stop())).toMatchObject(answer);
   });
 
   test.each(["", ".", "..", undefined])(
@@ -285,29 +273,23 @@ describe("errors", () => {
 });
 
 describe("trying again", () => {
-  test("a create whose answer is lost is made once, by one key", async () => {
-    const title = "Made once";
-    const { requests, fetch: losing } = spy(async (request, count) => {
-      if (count > 1) return undefined;
-      await fetch(request);
-      throw new TypeError("the connection broke");
-    });
-    const made = await client.memories.create({ ...MEMORY, title }, { fetch: losing });
-    expect(requests.map(keyOf)).toEqual([expect.any(String), keyOf(requests[0] as Request)]);
-    const { memories } = await client.memories.list({ search: title });
-    expect(memories.map(({ id }) => id)).toEqual([made.id]);
-  });
-
-  test("a create whose answer is cut off is made once, by one key", async () => {
-    const title = "Made once, told in part";
-    const { requests, fetch: cutting } = spy(async (request, count) => {
-      if (count > 1) return undefined;
-      const { status, headers } = await fetch(request);
-      const broken = (controller: ReadableStreamDefaultController) =>
-        controller.error(new TypeError("terminated"));
-      return new Response(new ReadableStream({ pull: broken }), { status, headers });
-    });
-    const made = await client.memories.create({ ...MEMORY, title }, { fetch: cutting });
+  const lose = () => {
+    throw new TypeError("the connection broke");
+  };
+  const cut = ({ status, headers }: Response) => {
+    const pull = (controller: ReadableStreamDefaultController) =>
+      controller.error(new TypeError("terminated"));
+    return new Response(new ReadableStream({ pull }), { status, headers });
+  };
+  test.each([
+    ["lost", lose],
+    ["cut off", cut],
+  ])("a create whose answer is %s is made once, by one key", async (how, spoil) => {
+    const title = `Made once, although ${how}`;
+    const { requests, fetch: spoiling } = spy(async (request, count) =>
+      count > 1 ? undefined : spoil(await fetch(request)),
+    );
+    const made = await client.memories.create({ ...MEMORY, title }, { fetch: spoiling });
     expect(made.title).toBe(title);
     expect(requests.map(keyOf)).toEqual([expect.any(String), keyOf(requests[0] as Request)]);
     const { memories } = await client.memories.list({ search: title });

@@ -9,6 +9,7 @@ import { CALLERS, startGateway, type TestGateway } from "../support/gateway.ts";
 import { api } from "../support/http.ts";
 import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
+import { refused } from "../support/tenancy.ts";
 import { type Things, things } from "../support/things.ts";
 
 let gateway: TestGateway;
@@ -125,13 +126,11 @@ describe("the same request with the same key", () => {
     async (how) => {
       const key = newKey();
       const ask = (body: object) => api(gateway, "ann").post("/things/fail", body, key);
-      expect((await ask({ how })).status).toBeGreaterThanOrEqual(500);
-      expect((await ask({ how })).status).toBeGreaterThanOrEqual(500);
+      for (const _ of [1, 2]) expect((await ask({ how })).status).toBeGreaterThanOrEqual(500);
       expect(domain.made).toEqual([how, how]);
       // The failed one may have had an effect: no other request may take its place.
-      expect((await ask({ how: "conflict" })).body.error.details.idempotency_key).toBe(
-        key["idempotency-key"],
-      );
+      const { details } = (await ask({ how: "conflict" })).body.error;
+      expect(details.idempotency_key).toBe(key["idempotency-key"]);
     },
   );
 
@@ -151,12 +150,8 @@ describe("a key that was used for another request", () => {
   ])("(another %s) is a conflict that names the created resource", async (_what, path, body) => {
     const key = newKey();
     const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
-    const { status, body: refused } = await api(gateway, "ann").post(path, body, key);
-    expect(status).toBe(409);
-    expect(refused.error).toMatchObject({
-      code: "conflict",
-      details: { idempotency_key: key["idempotency-key"], existing_resource_id: first.body.id },
-    });
+    const details = { idempotency_key: key["idempotency-key"], existing_resource_id: first.body.id };
+    await refused(api(gateway, "ann").post(path, body, key), "conflict", details);
     expect(domain.made).toEqual(["lamp"]);
   });
 
@@ -172,11 +167,8 @@ describe("a key that was used for another request", () => {
 test.each([0, 256])("a key of %i characters is refused", async (length) => {
   const headers = { "idempotency-key": "k".repeat(length) };
   const { status, body } = await api(gateway, "ann").post("/things", { name: "lamp" }, headers);
-  expect([status, body.error.code, body.error.details.field]).toEqual([
-    400,
-    "validation_failed",
-    "Idempotency-Key",
-  ]);
+  const { code, details } = body.error;
+  expect([status, code, details.field]).toEqual([400, "validation_failed", "Idempotency-Key"]);
   expect(domain.made).toEqual([]);
 });
 
@@ -208,6 +200,7 @@ test("a key is ignored on a read by POST, and nothing is stored", async () => {
 
 describe("stored answers", () => {
   const records = () => files.store.collection(IdempotencyModel);
+  const past = () => new Date(Date.now() - 1);
   const last = async () =>
     (await records().system.find({}, { bounded: "one" }).sort({ expires_at: -1 }).limit(1).toArray())[0];
 
@@ -223,17 +216,10 @@ describe("stored answers", () => {
     const record = (await last()) as NonNullable<Awaited<ReturnType<typeof last>>>;
     expect(record.answer).not.toContain("whsec_");
     expect((await ask()).body).toEqual(first.body);
-    await records().update(
-      "tn_one",
-      { _id: record._id },
-      { $set: { secret_ends_at: new Date(Date.now() - 1) } },
-    );
+    await records().update("tn_one", { _id: record._id }, { $set: { secret_ends_at: past() } });
     const { status, body } = await ask();
-    expect(status).toBe(409);
-    expect(body.error.details).toEqual({
-      idempotency_key: key["idempotency-key"],
-      existing_resource_id: first.body.id,
-    });
+    const details = { idempotency_key: key["idempotency-key"], existing_resource_id: first.body.id };
+    expect([status, body.error.details]).toEqual([409, details]);
     expect(domain.made).toEqual(["safe"]);
   });
 

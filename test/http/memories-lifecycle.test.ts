@@ -20,26 +20,17 @@ test("an update changes what it names, clears what is null, and leaves the rest"
     ...{ freshness_date: "2026-01-01T00:00:00Z", metadata: { kept: true }, confidence: 0.9 },
   });
   const { alice } = cast;
+  const patch = async (body: object) => ok(await alice.patch(`/memories/${made.id}`, body));
   // Read-only here: promoting widens it.
-  expect(ok(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" }))).toMatchObject({
-    title: "New",
-    scope: "agent",
-  });
-  const changed = ok(await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1 }));
+  expect(await patch({ title: "New", scope: "team" })).toMatchObject({ title: "New", scope: "agent" });
+  const changed = await patch({ title: "New", importance: 1 });
   expect(changed).toEqual({ ...made, title: "New", importance: 1, updated_at: changed.updated_at });
   expect(changed.updated_at >= made.updated_at).toBe(true);
-  const cleared = ok(
-    await alice.patch(`/memories/${made.id}`, {
-      ...{ expires_at: null, freshness_date: null, project_id: null, tags: null, metadata: null },
-    }),
-  );
-  expect(cleared).toMatchObject({
-    ...{ expires_at: null, freshness_date: null, project_id: null, tags: [], metadata: {} },
-    confidence: 0.9,
-    title: "New",
-  });
-  ok(await alice.patch(`/memories/${made.id}`, { tags: ["B b"] }));
-  expect(ok(await alice.patch(`/memories/${made.id}`, { tags: [] })).tags).toEqual([]);
+  const none = { expires_at: null, freshness_date: null, project_id: null };
+  const left = { ...none, tags: [], metadata: {}, confidence: 0.9, title: "New" };
+  expect(await patch({ ...none, tags: null, metadata: null })).toMatchObject(left);
+  await patch({ tags: ["B b"] });
+  expect((await patch({ tags: [] })).tags).toEqual([]);
 });
 
 test("an update that names nothing changes nothing, not even the time", async () => {
@@ -67,17 +58,12 @@ test.each([
 
 test("an update of many at once loses none", async () => {
   const { id } = await remember(cast.alice);
-  const changes = [
-    { title: "T" },
-    { content: "C" },
-    { confidence: 0.1 },
-    { importance: 0.2 },
-    { tags: ["t"] },
-  ];
+  const whole = { title: "T", content: "C", confidence: 0.1, importance: 0.2, tags: ["t"] };
+  const changes = Object.entries(whole).map(([field, value]) => ({ [field]: value }));
   const many = [...changes, ...changes, ...changes, ...changes];
   const answers = await Promise.all(many.map((body) => cast.alice.patch(`/memories/${id}`, body)));
   expect(answers.map(({ status }) => status)).toEqual(many.map(() => 200));
-  expect(await stateOf(cast.alice, id)).toMatchObject(Object.assign({}, ...changes));
+  expect(await stateOf(cast.alice, id)).toMatchObject(whole);
 });
 
 const promote = (who: Api, id: string, body: object) => who.post(`/memories/${id}/promote`, body);
@@ -87,16 +73,13 @@ test("a promotion widens step by step, or at once", async () => {
   const { id } = await remember(alice);
   const inTeam = await promote(alice, id, { scope: "team", team_id: teamA });
   expect(inTeam).toMatchObject({ status: 200, body: { scope: "team", team_id: teamA, status: "active" } });
-  expect([(await bob.get(`/memories/${id}`)).status, (await carol.get(`/memories/${id}`)).status]).toEqual([
-    200, 404,
-  ]);
+  const seen = await Promise.all([bob, carol].map(async (who) => (await who.get(`/memories/${id}`)).status));
+  expect(seen).toEqual([200, 404]);
   const everywhere = await promote(alice, id, { scope: "institutional" });
   expect(everywhere).toMatchObject({ status: 200, body: { scope: "institutional", team_id: null } });
   expect((await carol.get(`/memories/${id}`)).status).toBe(200);
-  expect(await promote(alice, id, { scope: "institutional" })).toMatchObject({
-    status: 200,
-    body: { updated_at: everywhere.body.updated_at },
-  });
+  const again = ok(await promote(alice, id, { scope: "institutional" }));
+  expect(again.updated_at).toBe(everywhere.body.updated_at);
   const other = await remember(alice);
   expect(ok(await promote(alice, other.id, { scope: "institutional" })).scope).toBe("institutional");
 });
@@ -130,25 +113,18 @@ test("a promotion never narrows, and its payload fits its scope", async () => {
 test("forgetting hides it from all but its owner, who can take it back as it was", async () => {
   const { alice, bob } = cast;
   const made = await remember(alice, { scope: "team" });
-  const forgotten = await alice.post(`/memories/${made.id}/forget`);
-  expect(forgotten).toEqual({
-    ...forgotten,
-    status: 200,
-    body: { memory_id: made.id, forgotten: true, invalid_at: expect.stringMatching(/Z$/) },
-  });
-  expect((await alice.post(`/memories/${made.id}/forget`)).body).toEqual(forgotten.body);
+  const forget = () => alice.post(`/memories/${made.id}/forget`);
+  const { status, body } = await forget();
+  const told = { memory_id: made.id, forgotten: true, invalid_at: expect.stringMatching(/Z$/) };
+  expect([status, body]).toEqual([200, told]);
+  expect((await forget()).body).toEqual(body);
   expect((await bob.get(`/memories/${made.id}`)).status).toBe(404);
-  expect(await stateOf(alice, made.id)).toMatchObject({
-    status: "forgotten",
-    invalid_at: forgotten.body.invalid_at,
-  });
+  const state = { status: "forgotten", invalid_at: body.invalid_at };
+  expect(await stateOf(alice, made.id)).toMatchObject(state);
   expect((await bob.post(`/memories/${made.id}/restore`)).status).toBe(404);
   const restored = ok(await alice.post(`/memories/${made.id}/restore`));
-  expect(restored).toMatchObject({
-    ...made,
-    updated_at: restored.updated_at,
-    accessed_at: restored.accessed_at,
-  });
+  const { updated_at, accessed_at } = restored;
+  expect(restored).toMatchObject({ ...made, updated_at, accessed_at });
   expect(ok(await alice.post(`/memories/${made.id}/restore`))).toEqual(restored);
   expect((await bob.get(`/memories/${made.id}`)).status).toBe(200);
 });

@@ -240,22 +240,15 @@ describe("leftovers of a crash", () => {
   test("pushes are signed with both secrets for a day, then with the new one", async () => {
     const { broker, runtime } = node;
     const caller = adminOf("tn_next");
-    const made = (await broker.call(
-      "agents.create",
-      { name: "s", delivery_mode: "push" },
-      { meta: { caller } },
-    )) as { id: string; signing_secret: string };
+    type Made = { id: string; signing_secret: string };
+    const call = (action: string, params: object) =>
+      broker.call<Made, object>(action, params, { meta: { caller } });
+    const made = await call("agents.create", { name: "s", delivery_mode: "push" });
     const key = { tenant_id: "tn_next", agent_id: made.id };
     const secrets = () => broker.call("agents.signing_secrets", key);
     expect(await secrets()).toEqual([made.signing_secret]);
     const rotate = async () =>
-      (
-        (await broker.call(
-          "agents.rotate_signing_secret",
-          { agent_id: made.id },
-          { meta: { caller } },
-        )) as typeof made
-      ).signing_secret;
+      (await call("agents.rotate_signing_secret", { agent_id: made.id })).signing_secret;
     const second = await rotate();
     expect(await secrets()).toEqual([second, made.signing_secret]);
     const rotated = await Promise.all([rotate(), rotate()]);

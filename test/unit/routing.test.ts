@@ -137,22 +137,29 @@ test("a change that was written and could not be counted holds soon all the same
   expect(await matches("com.b")).toBe(1);
 });
 
-test("a change that could not be counted holds while the table is being read", async () => {
-  const agent_id = "ag_a";
-  const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.read" });
+/** Stops at a hook, until it is released. */
+function hold() {
   const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  afterInterests = () => {
+  const hook = () => {
     reached.resolve();
     return held.promise;
   };
+  return { hook, reached: reached.promise, release: held.resolve };
+}
+
+test("a change that could not be counted holds while the table is being read", async () => {
+  const agent_id = "ag_a";
+  const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.read" });
+  const held = hold();
+  afterInterests = held.hook;
   // What was changed is no longer recorded.
   version++;
   recorded.length = 0;
   const reading = matches("com.read");
-  await reached.promise;
+  await held.reached;
   failing = true;
   await expect(call("delete", { agent_id, id })).rejects.toThrow("did not answer");
-  held.resolve();
+  held.release();
   await reading;
   await settle(async () => (await matches("com.read")) === 0);
 });
@@ -184,15 +191,12 @@ test("of two changes of one interest at once that one holds which was written la
   const agent_id = "ag_a";
   const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.race.first" });
   expect(await matches("com.race.first")).toBe(1);
-  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  beforeRaise = () => {
-    reached.resolve();
-    return held.promise;
-  };
+  const held = hold();
+  beforeRaise = held.hook;
   const first = call("update", { agent_id, id, event_type: "com.race.second" });
-  await reached.promise;
+  await held.reached;
   await call("update", { agent_id, id, event_type: "com.race.third" });
-  held.resolve();
+  held.release();
   await first;
   expect([await matches("com.race.second"), await matches("com.race.third")]).toEqual([0, 1]);
 });
@@ -210,17 +214,14 @@ test("after a node fails its changes are read while events are matched by the ta
   const all = { ...row, ...usual, created_at: at, updated_at: at };
   await store.collection(InterestModel).insert({ _id: "int_left", tenant_id: "tn_a", ...all });
   expect(await matches("com.left")).toBe(0);
-  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  afterInterests = () => {
-    reached.resolve();
-    return held.promise;
-  };
+  const held = hold();
+  afterInterests = held.hook;
   broker.broadcastLocal("$node.disconnected", { unexpected: true });
-  await reached.promise;
+  await held.reached;
   expect(await matches("com.kept")).toBe(1);
   await call("create", { agent_id, event_type: "com.meanwhile" });
   expect(await matches("com.meanwhile")).toBe(1);
-  held.resolve();
+  held.release();
   await settle(async () => (await matches("com.left")) === 1);
   expect([await matches("com.kept"), await matches("com.meanwhile")]).toEqual([1, 1]);
 });
