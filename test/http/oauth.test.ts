@@ -31,10 +31,12 @@ const form = (path: string, fields: Record<string, string>) =>
   api(server).post(server.root + path, new URLSearchParams(fields).toString(), {
     "content-type": "application/x-www-form-urlencoded",
   });
-const refusedAs = (error: string, status = 400) => ({
-  status,
-  body: { error, error_description: expect.any(String) },
-});
+/** Expects a refusal in the form of OAuth. */
+async function denied(asked: Promise<{ status: number; body: unknown }>, error: string, status = 400) {
+  const { status: given, body } = await asked;
+  expect([given, body]).toMatchObject([status, { error, error_description: expect.any(String) }]);
+}
+const register = (metadata: object) => api(server).post(`${server.root}/oauth/register`, metadata);
 const sessionsOf = async () => ok(await world.admin.get(`/agents/${world.agentId}/sessions`)).sessions;
 
 test.each([
@@ -80,16 +82,13 @@ test.each([
   ["an address of a file server", { redirect_uris: ["smb://host.example/share"] }],
   ["a command of the system", { redirect_uris: ["search-ms:query=x"] }],
   ["a user name", { redirect_uris: ["https://a@client.example/"] }],
-])("a registration is refused with %s", async (_, metadata) =>
-  expect(await api(server).post(`${server.root}/oauth/register`, metadata)).toMatchObject(
-    refusedAs("invalid_redirect_uri"),
-  ),
+])(
+  "a registration is refused with %s",
+  async (_, metadata) => await denied(register(metadata), "invalid_redirect_uri"),
 );
 
 test("a registration is refused in OAuth's form with metadata of other types", async () =>
-  expect(await api(server).post(`${server.root}/oauth/register`, { redirect_uris: 7 })).toMatchObject(
-    refusedAs("invalid_client_metadata"),
-  ));
+  await denied(register({ redirect_uris: 7 }), "invalid_client_metadata"));
 
 test("a registration makes a public client whatever it asks for", async () => {
   const asked = {
@@ -157,12 +156,8 @@ describe("a request", () => {
 
   test("for two resources is reported to the client, and for one in two spellings is served", async () => {
     const { query } = await attempt(client);
-    const also = async (resource: string) =>
-      ok(
-        await world.admin.post("/oauth/request", {
-          query: `${query}&resource=${encodeURIComponent(resource)}`,
-        }),
-      );
+    const twice = (resource: string) => ({ query: `${query}&resource=${encodeURIComponent(resource)}` });
+    const also = async (resource: string) => ok(await world.admin.post("/oauth/request", twice(resource)));
     expect((await also(server.root)).refusal).toMatchObject({ error: "invalid_target" });
     expect((await also(`${server.root}/mcp/?tools=all`)).resource).toBe(`${server.root}/mcp`);
   });
@@ -265,9 +260,8 @@ describe("an approved client", () => {
     }
     expect((await form("/oauth/revoke", { token: "nonsense" })).status).toBe(200);
     // An agent's own token is not a client's.
-    const { access_token } = ok(
-      await api(server).post("/auth/token", { api_key: server.credentials.agent.api_key }),
-    );
+    const { api_key } = server.credentials.agent;
+    const { access_token } = ok(await api(server).post("/auth/token", { api_key }));
     expect((await form("/oauth/revoke", { token: access_token })).status).toBe(200);
     ok(await api(server, access_token).get("/auth/me"));
   });
@@ -299,14 +293,10 @@ describe("an approved client", () => {
   });
 
   test("refreshes for less than it was granted, and not for more", async () => {
-    const { refresh_token = "" } = await connect(client, world.admin, world.agentId, {
-      scope: "memory:read memory:write",
-      resource: server.root,
-    });
+    const wanted = { scope: "memory:read memory:write", resource: server.root };
+    const { refresh_token = "" } = await connect(client, world.admin, world.agentId, wanted);
     const fields = { grant_type: "refresh_token", client_id: client.client.client_id, refresh_token };
-    expect(await form("/oauth/token", { ...fields, scope: "send" })).toMatchObject(
-      refusedAs("invalid_scope"),
-    );
+    await denied(form("/oauth/token", { ...fields, scope: "send" }), "invalid_scope");
     const less = ok(await form("/oauth/token", { ...fields, scope: "memory:read" }));
     expect(less.scope).toBe("memory:read");
     expect(ok(await api(server, less.access_token).get("/auth/me")).scopes).toEqual(["memory:read"]);
@@ -343,7 +333,7 @@ test.each([
   ["another grant", { grant_type: "password" }, "unsupported_grant_type"],
 ])("a code with %s is refused, and stays good", async (_, wrong, error) => {
   const fields = await issued();
-  expect(await form("/oauth/token", { ...fields, ...wrong })).toMatchObject(refusedAs(error));
+  await denied(form("/oauth/token", { ...fields, ...wrong }), error);
   expect((await form("/oauth/token", fields)).status).toBe(200);
 });
 
@@ -351,22 +341,18 @@ test("a code is refused to another client, and without what is needed", async ()
   const fields = await issued();
   const another = await registered(server);
   const stolen = { ...fields, client_id: another.client.client_id };
-  expect(await form("/oauth/token", stolen)).toMatchObject(refusedAs("invalid_grant"));
+  await denied(form("/oauth/token", stolen), "invalid_grant");
   const { code_verifier: _, ...bare } = fields;
-  expect(await form("/oauth/token", bare)).toMatchObject(refusedAs("invalid_grant"));
-  expect(await form("/oauth/token", { grant_type: "authorization_code" })).toMatchObject(
-    refusedAs("invalid_request"),
-  );
-  expect(await form("/oauth/token", { ...fields, code: `${fields.code}x` })).toMatchObject(
-    refusedAs("invalid_grant"),
-  );
+  await denied(form("/oauth/token", bare), "invalid_grant");
+  await denied(form("/oauth/token", { grant_type: "authorization_code" }), "invalid_request");
+  await denied(form("/oauth/token", { ...fields, code: `${fields.code}x` }), "invalid_grant");
 });
 
 test("a code counts once: used again, it ends what it began", async () => {
   const fields = await issued();
   const { access_token, refresh_token } = ok(await form("/oauth/token", fields));
   await using mcp = await connectMcp(server, access_token);
-  expect(await form("/oauth/token", fields)).toMatchObject(refusedAs("invalid_grant"));
+  await denied(form("/oauth/token", fields), "invalid_grant");
   await expect(refresh(client, refresh_token)).rejects.toMatchObject({ error: "invalid_grant" });
   await settle(() =>
     mcp.call("auth_me").then(
@@ -393,11 +379,12 @@ test("an agent's key is a client's secret at the same endpoint", async () => {
     expect(await oauth.processClientCredentialsResponse(as, own, answer)).toMatchObject({ scope: "send" });
   }
   for (const client_id of [client.client.client_id, "https://client.example/app"])
-    expect(
-      await form("/oauth/token", { grant_type: "client_credentials", client_id, client_secret: key }),
-    ).toMatchObject(refusedAs("unauthorized_client"));
+    await denied(
+      form("/oauth/token", { grant_type: "client_credentials", client_id, client_secret: key }),
+      "unauthorized_client",
+    );
   const wrong = { grant_type: "client_credentials", client_secret: "nonsense" };
-  expect(await form("/oauth/token", wrong)).toMatchObject(refusedAs("invalid_client", 401));
+  await denied(form("/oauth/token", wrong), "invalid_client", 401);
 });
 
 describe("a device", () => {
@@ -407,32 +394,21 @@ describe("a device", () => {
     client = await registered(server, { grant_types: [DEVICE, "refresh_token"], redirect_uris: [] });
   });
   const begin = async () => {
-    const answer = await oauth.deviceAuthorizationRequest(
-      client.as,
-      client.client,
-      oauth.None(),
-      { scope: "memory:read", resource: server.root },
-      HTTP,
-    );
-    return oauth.processDeviceAuthorizationResponse(client.as, client.client, answer);
+    const { as, client: own } = client;
+    const wanted = { scope: "memory:read", resource: server.root };
+    const answer = await oauth.deviceAuthorizationRequest(as, own, oauth.None(), wanted, HTTP);
+    return oauth.processDeviceAuthorizationResponse(as, own, answer);
   };
   const poll = async (device_code: string) => {
-    const answer = await oauth.deviceCodeGrantRequest(
-      client.as,
-      client.client,
-      oauth.None(),
-      device_code,
-      HTTP,
-    );
-    return oauth.processDeviceCodeResponse(client.as, client.client, answer);
+    const { as, client: own } = client;
+    const answer = await oauth.deviceCodeGrantRequest(as, own, oauth.None(), device_code, HTTP);
+    return oauth.processDeviceCodeResponse(as, own, answer);
   };
 
   test("gets its token when a person approves its code, once", async () => {
     const { device_code, user_code, verification_uri, verification_uri_complete } = await begin();
-    expect([verification_uri, verification_uri_complete]).toEqual([
-      `${server.root}/connect`,
-      `${server.root}/connect?code=${user_code}`,
-    ]);
+    const page = `${server.root}/connect`;
+    expect([verification_uri, verification_uri_complete]).toEqual([page, `${page}?code=${user_code}`]);
     await expect(poll(device_code)).rejects.toMatchObject({ error: "authorization_pending" });
     await expect(poll(device_code)).rejects.toMatchObject({ error: "slow_down" });
     const query = `user_code=${user_code.toLowerCase().replace("-", "")}`;
@@ -458,25 +434,19 @@ describe("a device", () => {
   test("needs a client that offers devices, and refresh tokens one that offers them", async () => {
     const browser = await registered(server);
     const { client_id } = browser.client;
-    expect(await form("/oauth/device", { client_id })).toMatchObject(refusedAs("unauthorized_client"));
+    await denied(form("/oauth/device", { client_id }), "unauthorized_client");
     const once = await registered(server, { grant_types: ["authorization_code"] });
     expect((await connect(once, world.admin, world.agentId)).refresh_token).toBeUndefined();
     const other = { grant_types: ["implicit"], redirect_uris: ["https://client.example/"] };
-    expect(await api(server).post(`${server.root}/oauth/register`, other)).toMatchObject(
-      refusedAs("invalid_client_metadata"),
-    );
+    await denied(register(other), "invalid_client_metadata");
   });
 
   test("with an unknown code or client is refused", async () => {
     await expect(poll("nonsense")).rejects.toMatchObject({ error: "invalid_grant" });
-    expect(await form("/oauth/device", { client_id: "nobody" })).toMatchObject(
-      refusedAs("invalid_client", 401),
-    );
+    await denied(form("/oauth/device", { client_id: "nobody" }), "invalid_client", 401);
     const { user_code: _, device_code } = await begin();
     const another = await registered(server);
-    const stolen = { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code };
-    expect(await form("/oauth/token", { ...stolen, client_id: another.client.client_id })).toMatchObject(
-      refusedAs("invalid_grant"),
-    );
+    const stolen = { grant_type: DEVICE, device_code };
+    await denied(form("/oauth/token", { ...stolen, client_id: another.client.client_id }), "invalid_grant");
   });
 });

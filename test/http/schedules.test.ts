@@ -74,9 +74,8 @@ describe("a schedule", () => {
     // Its clock has just passed a full minute, and is then set to the next one.
     const NODE_OPTIONS = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
     const CLOCK_SKEW_MS = String(60_000 - (Date.now() % 60_000));
-    await using other = await startAlone({
-      env: { ...ENV, NODE_OPTIONS, CLOCK_SKEW_MS, CLOCK_STEP_MS: "60000" },
-    });
+    const env = { ...ENV, NODE_OPTIONS, CLOCK_SKEW_MS, CLOCK_STEP_MS: "60000" };
+    await using other = await startAlone({ env });
     const { admin: user, tenant_slug } = other.credentials;
     const by = api(other, await signIn(other, user, tenant_slug));
     const made = await create(by, { cron: "* * * * *", event: { type: "com.minutely.tick" } });
@@ -125,10 +124,8 @@ describe("a schedule", () => {
     const named = ok(await orgAdmin.patch(`/schedules/${made.id}`, { name: "other", on_missed: "skip" }));
     expect(named).toMatchObject({ name: "other", on_missed: "skip", next_run_at: made.next_run_at });
     const moved = ok(await orgAdmin.patch(`/schedules/${made.id}`, { time_zone: "UTC" }));
-    expect(moved).toMatchObject({
-      time_zone: "UTC",
-      next_run_at: expect.stringMatching(/-01-01T00:00:00.000Z$/),
-    });
+    const next_run_at = expect.stringMatching(/-01-01T00:00:00.000Z$/);
+    expect(moved).toMatchObject({ time_zone: "UTC", next_run_at });
   });
 
   test("of an inactive agent waits, and is made up for when it is active again", async () => {
@@ -202,11 +199,9 @@ test("who may agents manage their own schedules, admins all; others see none", a
   expect(ok(await other.get(`/schedules?owner_id=${one.id}`)).total).toBe(0);
   expect(ok(await orgAdmin.get(`/schedules?owner_id=${one.id}`)).total).toBe(1);
   const path = `/schedules/${made.id}`;
-  const missing = refusal(404, "not_found");
-  expect(await other.get(path)).toMatchObject(missing);
-  expect(await other.patch(path, { name: "x" })).toMatchObject(missing);
-  expect(await other.post(`${path}:run`, {})).toMatchObject(missing);
-  expect(await other.del(path)).toMatchObject(missing);
+  for (const asked of [other.get(path), other.patch(path, { name: "x" }), other.post(`${path}:run`, {})])
+    await refused(asked, "not_found");
+  await refused(other.del(path), "not_found");
   expect(ok(await orgAdmin.patch(path, { name: "renamed" }))).toMatchObject({ owner_id: one.id });
   expect((await one.del(path)).status).toBe(204);
   const { entries } = ok(await orgAdmin.get(`/audit?resource_id=${made.id}&outcome=done`));
@@ -244,9 +239,8 @@ test.each([
 
 test("what is wrong is said a test shows the next ticks, and saves nothing", async () => {
   const { total } = ok(await orgAdmin.get("/schedules"));
-  const { next } = ok(
-    await orgAdmin.post("/schedules:test", { cron: "30 2 * * *", time_zone: "Europe/Berlin" }),
-  );
+  const nightly = { cron: "30 2 * * *", time_zone: "Europe/Berlin" };
+  const { next } = ok(await orgAdmin.post("/schedules:test", nightly));
   expect(next).toHaveLength(5);
   await refused(orgAdmin.post("/schedules:test", { cron: "often" }), "validation_error", "cron");
   expect(ok(await orgAdmin.get("/schedules")).total).toBe(total);
