@@ -69,10 +69,8 @@ describe.each(FILES)("%s", (file) => {
   test("lets every key that it gives be replaced while nodes run", () => {
     for (const [, service] of ours(compose)) {
       const names = Object.keys(environmentOf(service));
-      const fallbacks = names
-        .map((name) => `${name}_FALLBACKS`)
-        .filter((name) => Object.hasOwn(ALL_SETTINGS, name));
-      expect(names).toEqual(expect.arrayContaining(fallbacks));
+      const fallbacks = names.map((name) => `${name}_FALLBACKS`);
+      expect(names).toEqual(expect.arrayContaining(fallbacks.filter((name) => name in ALL_SETTINGS)));
     }
   });
 
@@ -148,12 +146,11 @@ describe("the Dockerfile", () => {
   });
 
   test("contains the packages that a release publishes, and nothing else of the checkout", () => {
-    expect(all("RUN")).toEqual(
-      expect.arrayContaining([
-        "npm run release -- --dry-run --server /packed",
-        "node release/install.ts /packed/npm /app",
-      ]),
-    );
+    const [pack, install] = [
+      "npm run release -- --dry-run --server",
+      "node release/install.ts /packed/npm /app",
+    ];
+    expect(all("RUN")).toEqual(expect.arrayContaining([`${pack} /packed`, install]));
     expect(inLast("COPY")).toEqual(["--from=packages /app /app"]);
     expect(inLast("WORKDIR")).toEqual(["/app/node_modules/sensorium-server"]);
   });
@@ -166,9 +163,8 @@ describe("the Dockerfile", () => {
     expect(NODE_ENV).toBe("production");
     expect(readAllSettings(settings)).toMatchObject({ HOST: "0.0.0.0", PORT: 3000, DATA_DIR: "/data" });
     const [start] = inLast("CMD").map((command) => JSON.parse(command));
-    const memory = Object.entries({ MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_ }).map((each) =>
-      each.join("="),
-    );
+    const bounds = { MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_ };
+    const memory = Object.entries(bounds).map((each) => each.join("="));
     const [command] = read("bin/server.js").split("\n");
     expect(`#!/usr/bin/env -S ${[...memory, ...start].join(" ")}`).toBe(`${command} bin/start.js`);
   });
@@ -199,23 +195,16 @@ describe("the cluster", () => {
     for (const [, service] of nodes) {
       const { TRUST_PROXY } = readAllSettings(environmentOf(service));
       expect(TRUST_PROXY).toEqual([address]);
-      const addressOf = clientAddress(TRUST_PROXY);
-      const asked = (peer: string) =>
-        addressOf({
-          headers: { "x-forwarded-for": "203.0.113.9" },
-          socket: { remoteAddress: peer },
-        } as unknown as IncomingMessage);
+      const headers = { "x-forwarded-for": "203.0.113.9" };
+      const asked = (remoteAddress: string) =>
+        clientAddress(TRUST_PROXY)({ headers, socket: { remoteAddress } } as unknown as IncomingMessage);
       expect([asked(address), asked("172.30.77.129")]).toEqual(["203.0.113.9", "172.30.77.129"]);
     }
   });
 
   test("has its proxy say where a request comes from, whatever the request says", () => {
-    const headers = Object.fromEntries(
-      [...read("deploy/nginx.conf").matchAll(/proxy_set_header (\S+) (.+);/g)].map(([, name, value]) => [
-        name,
-        value,
-      ]),
-    );
+    const lines = [...read("deploy/nginx.conf").matchAll(/proxy_set_header (\S+) (.+);/g)];
+    const headers = Object.fromEntries(lines.map(([, name, value]) => [name, value]));
     expect(headers).toMatchObject({
       ...{ "X-Forwarded-For": "$remote_addr", "X-Forwarded-Proto": "$scheme", Forwarded: '""' },
     });
@@ -253,14 +242,10 @@ describe("the cluster", () => {
     expect(environmentOf(mongodb ?? {}).MONGODB_INITDB_ROOT_PASSWORD).toBe(GIVEN.MONGO_PASSWORD);
     const { username } = new URL(environmentOf(node).NATS_URL as string);
     expect(fileOf(nats)).toBe(`authorization {user: ${username}, password: "${GIVEN.NATS_PASSWORD}"}\n`);
-    expect(nats?.configs?.[0]?.target).toBe(
-      `/etc/nats/${/^include (.*)$/m.exec(read("deploy/nats.conf"))?.[1]}`,
-    );
+    const [, included] = /^include (.*)$/m.exec(read("deploy/nats.conf")) ?? [];
+    expect(nats?.configs?.[0]?.target).toBe(`/etc/nats/${included}`);
     expect(fileOf(redis)).toContain(`requirepass ${GIVEN.REDIS_PASSWORD}\n`);
-    expect([passwordOf("NATS_URL"), passwordOf("REDIS_URL")]).toEqual([
-      GIVEN.NATS_PASSWORD,
-      GIVEN.REDIS_PASSWORD,
-    ]);
+    for (const name of ["NATS", "REDIS"]) expect(passwordOf(`${name}_URL`)).toBe(GIVEN[`${name}_PASSWORD`]);
     expect(redis?.command?.at(-1)).toBe(redis?.configs?.[0]?.target);
     expect(environmentOf(rabbitmq ?? {}).RABBITMQ_DEFAULT_PASS).toBe(GIVEN.RABBITMQ_PASSWORD);
     const text = read("deploy/docker-compose.cluster.yml");

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { afterAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { PushSender, signingKeys } from "../../connectors/push-sender.ts";
@@ -128,6 +128,12 @@ test("what is aborted is released", async () => {
   endpoint.answer(204);
 });
 
+const share = { tenant_id: "tn_a", caller: "ag_a" };
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
 test("a connection is reused, and ended by closing the sender", async () => {
   const sockets = new Set<unknown>();
   let open = 0;
@@ -139,11 +145,9 @@ test("a connection is reused, and ended by closing the sender", async () => {
     open++;
     socket.once("close", () => open--);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const url = await listen(server);
   const own = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 60_000 });
-  const share = { tenant_id: "tn_a", caller: "ag_a" };
-  const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", keys: [] };
+  const push = { share, url, id: "dlv_1", envelope: "{}", keys: [] };
   for (let i = 0; i < 3; i++) {
     expect(await own.send(push)).toMatchObject({ kind: "answered", status: 200 });
     // The connection is free after the tick in which its answer ended.
@@ -161,12 +165,7 @@ test("an endpoint that would switch protocols has failed", async () => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
     );
   });
-  await new Promise<void>((resolve) => switching.listen(0, "127.0.0.1", resolve));
-  const { port } = switching.address() as AddressInfo;
-  const share = { tenant_id: "tn_a", caller: "ag_a" };
-  const push = {
-    ...{ share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", keys: signingKeys([NEW]) },
-  };
+  const push = { share, url: await listen(switching), id: "dlv_1", envelope: "{}", keys: signingKeys([NEW]) };
   expect(await sender.send(push)).toEqual({ kind: "failed", reason: "bad upgrade" });
   await new Promise((resolve) => switching.close(resolve));
 });
@@ -174,16 +173,13 @@ test("an endpoint that would switch protocols has failed", async () => {
 /** Where the client of the sender reports that it has read the status of an answer. */
 const STATUS_READ = "undici:request:headers";
 const ENDS = "Connection: close\r\n\r\n";
+const BROKEN = { next: "close" } as const;
 test.each<[string, string, { next?: "close" | "abort"; result?: object }]>([
   ["that never ends", `202 Accepted\r\nContent-Type: text/plain\r\n\r\nwait`, {}],
   ["that breaks off", `200 OK\r\nContent-Length: 900\r\n${ENDS}par`, { next: "close" }],
   ["in chunks that are none", `200 OK\r\nTransfer-Encoding: chunked\r\n${ENDS}zz\r\n`, { next: "close" }],
   ["during which the node stops", "201 Created\r\nContent-Length: 9\r\n\r\n{", { next: "abort" }],
-  [
-    "of a refusal, that breaks off",
-    `503 Busy\r\nRetry-After: 40\r\nContent-Length: 5\r\n${ENDS}no`,
-    { next: "close" },
-  ],
+  ["of a refusal, that breaks off", `503 Busy\r\nRetry-After: 40\r\nContent-Length: 5\r\n${ENDS}no`, BROKEN],
   ["that was only announced", "103 Early Hints\r\n\r\n", { next: "close", result: { kind: "failed" } }],
 ])("the status settles an answer with a body %s", async (_, head, { next, result }) => {
   const leave = new AbortController();
@@ -196,13 +192,8 @@ test.each<[string, string, { next?: "close" | "abort"; result?: object }]>([
       if (next === "close") socket.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   const content = { headers: {}, body: Buffer.from("{}") };
-  const share = { tenant_id: "tn_a", caller: "ag_a" };
-  const answer = await sender.post({
-    ...{ share, url: `http://127.0.0.1:${port}/`, content, signal: leave.signal },
-  });
+  const answer = await sender.post({ share, url: await listen(server), content, signal: leave.signal });
   unsubscribe(STATUS_READ, abort);
   const status = Number(head.slice(0, 3));
   expect(answer).toMatchObject(result ?? { kind: "answered", status });

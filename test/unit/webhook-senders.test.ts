@@ -57,9 +57,7 @@ describe.each([...SENDERS])("%s", (name, { schemes }) => {
     for (const { header } of schemes) {
       const [name = "", value = ""] = Object.entries(headers).find(([each]) => each === header) ?? [];
       if (value && !/v1=.*v1=/.test(value))
-        expect(check({ body, headers: { ...headers, [name]: `${value}0` } }, given)).toEqual(
-          expect.any(String),
-        );
+        expect(typeof check({ body, headers: { ...headers, [name]: `${value}0` } }, given)).toBe("string");
     }
   });
 
@@ -84,10 +82,10 @@ describe("a scheme of your own", () => {
       const accepted = scheme({ algorithm, encoding, prefix: "a=" });
       expect(check({ body, headers }, { accepted })).toMatchObject({ scheme: "custom", id: null });
       expect(check({ body: "{}", headers }, { accepted })).toBe("signature does not match");
-      for (const other of [{ prefix: "b=" }, { encoding: encoding === "hex" ? "base64" : "hex" } as const])
-        expect(
-          check({ body, headers }, { accepted: scheme({ algorithm, encoding, prefix: "a=", ...other }) }),
-        ).toBe("signature does not match");
+      for (const other of [{ prefix: "b=" }, { encoding: encoding === "hex" ? "base64" : "hex" } as const]) {
+        const accepted = scheme({ algorithm, encoding, prefix: "a=", ...other });
+        expect(check({ body, headers }, { accepted })).toBe("signature does not match");
+      }
     }
   });
 
@@ -124,15 +122,12 @@ describe("a scheme of your own", () => {
       const shifted = { ...apart, "X-Acme-Time": "1769851801" };
       expect(check({ body, headers: shifted }, { accepted: own })).toBe("signature does not match");
       const brief = scheme({ ...spec, timestamp_header: "X-Acme-Time", tolerance_seconds: 10 });
-      expect(check({ body, headers: apart }, { accepted: brief, now: NOW + 11_000 })).toBe(
-        "timestamp too old: more than 10 s",
-      );
+      const late = { accepted: brief, now: NOW + 11_000 };
+      expect(check({ body, headers: apart }, late)).toBe("timestamp too old: more than 10 s");
     }
-    const { "X-Acme-Signature": alone } = { "X-Acme-Signature": `v1=${sign("sha256", "hex", `.${body}`)}` };
-    const accepted = scheme({
-      ...{ prefix: "v1=", template: "{timestamp}.{body}", timestamp_header: "X-Acme-Time" },
-    });
-    expect(check({ body, headers: { "X-Acme-Signature": alone } }, { accepted })).toBe("no timestamp");
+    const headers = { "X-Acme-Signature": `v1=${sign("sha256", "hex", `.${body}`)}` };
+    const spec = { prefix: "v1=", template: "{timestamp}.{body}", timestamp_header: "X-Acme-Time" };
+    expect(check({ body, headers }, { accepted: scheme(spec) })).toBe("no timestamp");
   });
 });
 
@@ -229,9 +224,8 @@ describe("Twilio", () => {
   test("signs a JSON body by its hash in the address", () => {
     const sent = twilioJson(SECRET, URL, { a: 1 });
     expect(check(sent, { urls: [sent.url] })).toMatchObject(valid);
-    expect(check({ ...sent, body: '{"a":2}' }, { urls: [sent.url] })).toBe(
-      "bodySHA256 does not match the body",
-    );
+    const changed = check({ ...sent, body: '{"a":2}' }, { urls: [sent.url] });
+    expect(changed).toBe("bodySHA256 does not match the body");
     // Without the hash the signature would cover no body at all.
     const bare = twilioForm(SECRET, URL, {});
     const json = { body: '{"a":1}', headers: { ...bare.headers, "Content-Type": "application/json" } };
@@ -282,9 +276,8 @@ describe("Twilio", () => {
     expect(digestOf(body.replace("two+words", "%74wo%20words"))).toBe(digest);
     // Without the boundary between one field and the next.
     const { CallSid, ...others } = fields;
-    expect(digestOf(String(new URLSearchParams({ ...others, Body: `two wordsCallSid${CallSid}` })))).toBe(
-      digest,
-    );
+    const merged = new URLSearchParams({ ...others, Body: `two wordsCallSid${CallSid}` });
+    expect(digestOf(String(merged))).toBe(digest);
     const elsewhere = twilioForm(SECRET, `${URL}?n=2`, { ...fields, Body: "two words" });
     expect(check(elsewhere, { urls: [`${URL}?n=2`] })).not.toMatchObject({ digest });
   });
@@ -304,9 +297,8 @@ test("Linear signs the body with its time", () => {
   const at = NOW;
   const sent = linearRequest(SECRET, { type: "Issue", action: "create" }, at);
   // Accepted by `LinearWebhookClient.verify` of @linear/sdk 98, which is too large for one test.
-  expect(sent.headers["Linear-Signature"]).toBe(
-    "c7774cf423e3944aa8e61caca4a14cd25e5c824ed6dfb352e576a11135a0f9dc",
-  );
+  const accepted = "c7774cf423e3944aa8e61caca4a14cd25e5c824ed6dfb352e576a11135a0f9dc";
+  expect(sent.headers["Linear-Signature"]).toBe(accepted);
   expect(check(sent, { now: at })).toMatchObject({ scheme: "linear", id: null });
   expect(check(sent, { now: at + 302_000 })).toBe("timestamp too old: more than 5 minutes");
   expect(check(sent, { now: at, secret: "another-secret-0" })).toBe("signature does not match");
@@ -386,14 +378,10 @@ test("a webhook may accept only some signatures", () => {
 test("the address that was signed is the public one, else what the request names", () => {
   const target = "/w/acme/twilio?a=%27";
   const headers = { host: "10.0.0.1:3000" };
-  expect(listAddresses({ headers, target }, { PUBLIC_URL: "https://a.example/" })).toEqual([
-    `https://a.example${target}`,
-  ]);
-  const none = { PUBLIC_URL: "" };
-  expect(listAddresses({ headers, target }, none)).toEqual([
-    `https://10.0.0.1:3000${target}`,
-    `http://10.0.0.1:3000${target}`,
-  ]);
+  const [set, none] = [{ PUBLIC_URL: "https://a.example/" }, { PUBLIC_URL: "" }];
+  expect(listAddresses({ headers, target }, set)).toEqual([`https://a.example${target}`]);
+  const here = `10.0.0.1:3000${target}`;
+  expect(listAddresses({ headers, target }, none)).toEqual([`https://${here}`, `http://${here}`]);
   const proxied = { ...headers, "x-forwarded-host": "b.example, c.example" };
   expect(listAddresses({ headers: proxied, target }, none)[0]).toBe(`https://b.example${target}`);
   expect(listAddresses({ headers }, none)).toEqual([]);
