@@ -65,15 +65,12 @@ describe("an agent that needs attention", () => {
     await tile("Success rate").getByText("0 %").waitFor();
     await page.getByText("Last error").waitFor();
     await page.getByText("Waiting to retry", { exact: true }).waitFor();
-    await site.button("1 attempt: com.billing").click();
-    await page.getByRole("dialog").getByText("Rejected by the agent").waitFor();
+    await site.press("1 attempt: com.billing", page.getByRole("dialog").getByText("Rejected by the agent"));
     await page.getByRole("dialog").getByText("the database is down").waitFor();
     await page.keyboard.press("Escape");
     expect(await checkPage(page, "agent-stuck")).toEqual([]);
-    await site.button("Drain 3 pending").click();
-    await page.getByRole("dialog").getByText("Discard 3 pending deliveries?").waitFor();
-    await site.inDialog("Discard 3").click();
-    await page.getByText("3 pending deliveries discarded.").waitFor();
+    await site.press("Drain 3 pending", page.getByRole("dialog").getByText("Discard 3 pending deliveries?"));
+    await site.confirm("Discard 3", "3 pending deliveries discarded.");
     await tile("Pending").getByText("0", { exact: true }).waitFor();
     await page.locator(".page-head").getByText("Active", { exact: true }).waitFor();
     const { entries } = ok(await admin.get("/audit?action=deliveries.drain"));
@@ -88,12 +85,10 @@ describe("an agent that needs attention", () => {
       died += ok(await api.post("/delivery/nack", { delivery_ids, reason: "no such mailbox" })).dead_lettered;
     }
     await becomes(id, "failing");
-    await site.go(`/agents/${id}`);
-    await page.locator(".page-head").getByText("Failing").waitFor();
+    await site.go(`/agents/${id}`, page.locator(".page-head").getByText("Failing"));
     await page.getByText("no such mailbox").first().waitFor();
     await site.button("Replay 2 dead letters").click();
-    await site.inDialog("Replay 2").click();
-    await page.getByText("2 dead letters replayed.").waitFor();
+    await site.confirm("Replay 2", "2 dead letters replayed.");
     for (let done = 0; done < 2; ) {
       const delivery_ids = (await pollSome(api)).map((each) => each.id);
       done += ok(await api.post("/delivery/ack", { delivery_ids })).acknowledged;
@@ -115,8 +110,7 @@ describe("an agent that needs attention", () => {
     await site.inDialog("Count").click();
     await dialog.getByText("3 deliveries, of 3 matching events.").waitFor();
     expect(await checkPage(page, "agent-replay")).toEqual([]);
-    await site.inDialog("Start replay").click();
-    await page.getByText("Replay completed: 3 delivered of 3 matching").waitFor();
+    await site.confirm("Start replay", "Replay completed: 3 delivered of 3 matching");
     await tile("Pending").getByText("3", { exact: true }).waitFor();
     const delivery_ids = (await pollSome(api)).map((each) => each.id);
     expect(ok(await api.post("/delivery/ack", { delivery_ids })).acknowledged).toBe(3);
@@ -125,8 +119,7 @@ describe("an agent that needs attention", () => {
       await admin.post(`/agents/${id}/replays`, { from: "2020-01-01T00:00:00Z", again: true, per_minute: 1 }),
     );
     await page.getByText("Replay running: 1 delivered of 1 matching").waitFor();
-    await site.button("Cancel replay").click();
-    await page.getByText("Replay cancelled. Its deliveries stay.").waitFor();
+    await site.press("Cancel replay", "Replay cancelled. Its deliveries stay.");
     await page.getByText("Replay cancelled: 1 delivered").waitFor();
     await site.button("Replay history").waitFor();
     ok(await admin.del(`/agents/${id}`));
@@ -139,8 +132,7 @@ describe("an agent that needs attention", () => {
     const { id } = await receiver("pushed", { agent: settings });
     await publish("pushed", 1);
     await becomes(id, "unreachable");
-    await site.go(`/agents/${id}`);
-    await page.getByText("The endpoint has not been reached for").waitFor();
+    await site.go(`/agents/${id}`, "The endpoint has not been reached for");
     await endpoint.start();
     await site.button("Try now").click();
     await settle(() => endpoint.pushed[0]);
@@ -167,8 +159,7 @@ describe("a new key", () => {
       expect(await key.textContent()).toBe(shown);
     }
     // A snippet with the key keeps it too.
-    await site.button("Copy MCP").click();
-    await site.button("Copied").waitFor();
+    await site.press("Copy MCP", site.button("Copied"));
     const config = JSON.parse((await page.evaluate("navigator.clipboard.readText()")) as string);
     const { url, headers } = config.mcpServers.sensorium;
     expect({ url, headers }).toEqual({
@@ -191,8 +182,7 @@ describe("a new key", () => {
     await page.getByRole("textbox", { name: "Name" }).fill("on the build server");
     await site.inDialog("Create key").click();
     await site.button("Copy API key").click();
-    await site.inDialog("Done").click();
-    await page.getByRole("cell", { name: "on the build server" }).waitFor();
+    await site.confirm("Done", page.getByRole("cell", { name: "on the build server" }));
     expect(ok(await admin.get(`/agents/${id}/keys`)).keys).toMatchObject([{ name: "on the build server" }]);
   });
 });
@@ -201,12 +191,10 @@ test("an interest is edited in place", async () => {
   const { id, interest_ids } = await receiver("edited");
   await site.go(`/agents/${id}?tab=interests`);
   await site.button("Edit interest com.edited").click();
-  await page.getByLabel("Event type").fill("com.edited.*");
-  await page.getByLabel("Filter (CEL)").fill("data.total > 100");
+  await site.fill({ "Event type": "com.edited.*", "Filter (CEL)": "data.total > 100" });
   await page.getByLabel("Priority").selectOption("9");
   await page.getByLabel("Retries after, in seconds").fill("5, 60");
-  await site.inDialog("Save").click();
-  await page.getByText("Interest saved.").waitFor();
+  await site.confirm("Save", "Interest saved.");
   await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
   expect(ok(await admin.get(`/agents/${id}/interests/${interest_ids[0]}`))).toMatchObject({
     ...{ event_type: "com.edited.*", filter_expression: "data.total > 100", priority: 9 },
@@ -254,6 +242,5 @@ test("the operator sees what tenants use, and the nodes", async () => {
 
 test("an agent's page says why it gets nothing", async () => {
   const { id } = ok(await admin.post("/agents", { name: "lonely", delivery_mode: "poll" }));
-  await site.go(`/agents/${id}?tab=why`);
-  await page.getByText("The agent has no interests").waitFor();
+  await site.go(`/agents/${id}?tab=why`, "The agent has no interests");
 });

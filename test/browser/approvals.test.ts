@@ -31,8 +31,7 @@ const ask = async (title: string) =>
 const count = () => page.getByRole("link", { name: /^Approvals/ }).textContent();
 
 test("a question appears as a card, and is answered with a text", async () => {
-  await site.go("/approvals");
-  await page.getByText("No open approvals").waitFor();
+  await site.go("/approvals", "No open approvals");
   const { id } = await ask("Refund order 1042?");
   const card = page.locator("section.card", { hasText: "Refund order 1042?" });
   await card.getByRole("link", { name: "Refund order 1042?" }).waitFor();
@@ -55,18 +54,15 @@ test("a question appears as a card, and is answered with a text", async () => {
     ...{ status: "answered", choice: "approve", text: "For this one.", answered_by: "signed_in" },
   });
   await settle(async () => (await count()) === "Approvals");
-  await site.go(`/approvals/${id}`);
-  await site.heading("Refund order 1042?").waitFor();
-  await site.button("Show receipt").click();
-  await page.locator("code", { hasText: /^eyJ/ }).waitFor();
+  await site.go(`/approvals/${id}`, site.heading("Refund order 1042?"));
+  await site.press("Show receipt", page.locator("code", { hasText: /^eyJ/ }));
   expect(site.problems).toEqual([]);
 });
 
 test("an open question is canceled", async () => {
   const { id } = await ask("Close the shop?");
   await site.go(`/approvals/${id}`);
-  await site.button("Cancel question").click();
-  await page.getByText("“Close the shop?” is canceled.").waitFor();
+  await site.press("Cancel question", "“Close the shop?” is canceled.");
   expect(ok(await admin.get(`/approvals/${id}`)).status).toBe("canceled");
 });
 

@@ -25,8 +25,7 @@ async function pollOne(agent: Api): Promise<{ id: string }> {
 }
 
 test("types of events are listed once there are some, with ways to their events and listeners", async () => {
-  await site.go("/events/types");
-  await page.getByText("No event types yet").waitFor();
+  await site.go("/events/types", "No event types yet");
   const current = page.getByRole("navigation", { name: "Console" }).locator("[aria-current=page]");
   expect(await current.allInnerTexts()).toEqual(["Event types"]);
 
@@ -97,8 +96,7 @@ test("a new agent's key is shown once", async () => {
   const key = await page.getByText(/^ak_live_/).textContent();
   expect(await agentToken(site.server, key as string)).toMatch(/^ey/);
   await site.inDialog("Done").click();
-  await site.inDialog("Close anyway").click();
-  await site.heading("made by hand").waitFor();
+  await site.confirm("Close anyway", site.heading("made by hand"));
   await page.getByRole("tab", { name: "API keys" }).click();
   await page.getByText(`${(key as string).slice(0, 12)}`).waitFor();
   expect(await page.getByText(key as string).count()).toBe(0);
@@ -109,12 +107,10 @@ test("shows the signing secret of an agent whose key could not be created", asyn
   await page.route("**/v1/agents/*/keys", (route) => route.fulfill({ status: 409, json: refused }));
   await site.go("/agents?create=1");
   await page.getByLabel("Name").fill("without a key");
-  await site.inDialog("Create agent").click();
-  await page.getByText("The API key could not be created: Later. Create one under API keys.").waitFor();
+  await site.confirm("Create agent", "The API key could not be created: Later. Create one under API keys.");
   await page.getByText(/^whsec_/).waitFor();
   await page.unroute("**/v1/agents/*/keys");
-  await site.inDialog("Done").click();
-  await site.heading("without a key").waitFor();
+  await site.confirm("Done", site.heading("without a key"));
 });
 
 test("saving one section of an agent's settings keeps the other sections", async () => {
@@ -126,8 +122,7 @@ test("saving one section of an agent's settings keeps the other sections", async
   const shown = await secret.textContent();
   await page.getByLabel("Lease in seconds").fill("90");
   await site.button("Deactivate").click();
-  await site.inDialog("Deactivate").click();
-  await page.getByText("in parts is inactive.").waitFor();
+  await site.confirm("Deactivate", "in parts is inactive.");
   expect(await page.getByLabel("Lease in seconds").inputValue()).toBe("90");
   await site.button("Save").first().click();
   await page.getByText("Saved.", { exact: true }).waitFor();
@@ -136,14 +131,12 @@ test("saving one section of an agent's settings keeps the other sections", async
 
 test("deletes an agent that is inactive", async () => {
   const { id } = ok(await site.admin.post("/agents", { name: "retired", delivery_mode: "poll" }));
-  await site.go(`/agents/${id}`);
-  await site.button("Deactivate").waitFor();
+  await site.go(`/agents/${id}`, site.button("Deactivate"));
   expect(await site.button("Delete").count()).toBe(0);
   await site.button("Deactivate").click();
   await site.inDialog("Deactivate").click();
   await site.button("Delete").click();
-  await site.inDialog("Delete agent").click();
-  await page.getByText("retired deleted.").waitFor();
+  await site.confirm("Delete agent", "retired deleted.");
   await site.heading("Agents").waitFor();
   expect((await site.admin.get(`/agents/${id}`)).status).toBe(404);
 });
@@ -180,27 +173,23 @@ test("an interest is tried on the last events before it is saved", async () => {
     );
   await site.go(`/agents/${agent.id}?tab=interests`);
   await site.button("Add interest").click();
-  await page.getByLabel("Event type").fill("com.try.*");
-  await page.getByLabel("Filter (CEL)").fill("data.total >");
+  await site.fill({ "Event type": "com.try.*", "Filter (CEL)": "data.total >" });
   await site.button("Test on recent events").click();
   await page.getByLabel("Filter (CEL)").and(page.locator("[aria-invalid]")).waitFor();
   await page.getByLabel("Filter (CEL)").fill("event.event_type == 'a'");
-  await site.inDialog("Add interest").click();
-  await page.getByText(/Did you mean `event.type`/).waitFor();
+  await site.confirm("Add interest", page.getByText(/Did you mean `event.type`/));
   await page.getByLabel("Filter (CEL)").fill("totl > 100");
   await site.button("Test on recent events").click();
   await page.getByText("None of the 3 events of this type has `totl`. Did you mean `data.total`?").waitFor();
   expect(await checkPage(page, "interest-hint")).toEqual([]);
   await page.getByLabel("Filter (CEL)").fill("data.total > 100");
-  await site.button("Test on recent events").click();
-  await page.getByText(/Matches 1 of/).waitFor();
+  await site.press("Test on recent events", page.getByText(/Matches 1 of/));
   expect(await page.getByText("None of the").count()).toBe(0);
   await page.getByRole("dialog").getByRole("button", { name: "Add interest" }).click();
   await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
   await site.button("Add interest").click();
   await site.field("Event type").fill("com..try");
-  await site.inDialog("Add interest").click();
-  await page.getByText("The type `com..try` has an empty part").waitFor();
+  await site.confirm("Add interest", "The type `com..try` has an empty part");
   expect(ok(await admin.get(`/agents/${agent.id}/interests`)).total).toBe(2);
 });
 
@@ -221,12 +210,10 @@ describe("connecting a device", () => {
     const claim_id = await claim(code as string);
     await page.getByText("A device wants to act as connected").waitFor();
     await page.getByText("ada-laptop").waitFor();
-    await site.button("Approve device").click();
-    await page.getByText("editor is connected").waitFor();
+    await site.press("Approve device", "editor is connected");
     const { api_key } = ok(await api(site.server).post("/device-codes:complete", { claim_id }));
     expect(await agentToken(site.server, api_key)).toMatch(/^ey/);
-    await site.button("Close").click();
-    await page.getByRole("row", { name: /editor/ }).waitFor();
+    await site.press("Close", page.getByRole("row", { name: /editor/ }));
   });
 
   test("a device that is denied at its link gets no key", async () => {
@@ -236,8 +223,7 @@ describe("connecting a device", () => {
     const claim_id = await claim(issued.user_code);
     await page.goto(issued.verification_uri_complete);
     await page.getByText("A device wants to act as refused").waitFor();
-    await site.button("Deny").click();
-    await page.getByRole("heading", { name: "Denied" }).waitFor();
+    await site.press("Deny", page.getByRole("heading", { name: "Denied" }));
     expect((await api(site.server).post("/device-codes:complete", { claim_id })).status).toBe(404);
   });
 });
@@ -285,8 +271,7 @@ test("groups dead letters by reason, and previews a replay before running it", a
   await page.getByRole("cell", { name: "the till is shut" }).first().click();
   await page.getByRole("dialog").getByText("mourner").waitFor();
   await site.button("Close").click();
-  await site.button(/^Replay all/).click();
-  await page.getByRole("dialog").getByText("2 dead letters").waitFor();
+  await site.press(/^Replay all/, page.getByRole("dialog").getByText("2 dead letters"));
   await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
   await page.getByText("2 dead letters replayed.").waitFor();
   await settle(async () => ok(await agent.api.get("/delivery/poll?wait=5")).count > 0, {
@@ -342,8 +327,7 @@ test("a delivery without a log has none", async () => {
   const [{ id: delivery }] = await pollSome(api, "limit=1");
   ok(await api.post("/delivery/ack", { delivery_ids: [delivery] }));
   await site.go(`/agents/${id}?tab=deliveries`);
-  await site.button("1 attempt: com.silent").click();
-  await page.getByRole("dialog").getByText("Acknowledged").waitFor();
+  await site.press("1 attempt: com.silent", page.getByRole("dialog").getByText("Acknowledged"));
   expect(await log(page.getByRole("dialog")).count()).toBe(0);
   await site.go(`/events/${event_id}`);
   await page.getByRole("main").getByText("Log", { exact: true }).click();
@@ -362,10 +346,8 @@ test("a schedule is created with its next times in view, changed, paused, run an
   const ticks = page.getByRole("list", { name: "Next times" }).getByRole("listitem");
   await settle(async () => (await ticks.count()) === 5);
   await settle(async () => /, 0[23]:[03]0 /.test((await ticks.first().textContent()) ?? ""));
-  await page.getByLabel("Event type").fill("com.example.report.due");
-  await page.getByLabel("Data (JSON)").fill('{"format": "pdf"}');
-  await site.inDialog("Create schedule").click();
-  await site.heading("Weekly report").waitFor();
+  await site.fill({ "Event type": "com.example.report.due", "Data (JSON)": '{"format": "pdf"}' });
+  await site.confirm("Create schedule", site.heading("Weekly report"));
   const [{ id }] = ok(await admin.get("/schedules")).schedules;
   const made = ok(await admin.get(`/schedules/${id}`));
   expect(made).toMatchObject({
@@ -383,17 +365,14 @@ test("a schedule is created with its next times in view, changed, paused, run an
   expect(changed).toMatchObject({ on_missed: "skip", event: { ...made.event, subject: "weekly" } });
   expect(changed.next_run_at).toBe(made.next_run_at);
 
-  await site.button("Pause").click();
-  await page.getByText("None while the schedule is paused.").waitFor();
-  await site.button("Publish now").click();
-  await site.heading("com.example.report.due").waitFor();
+  await site.press("Pause", "None while the schedule is paused.");
+  await site.press("Publish now", site.heading("com.example.report.due"));
   await page.goBack();
   await page.locator("dd", { hasText: "event" }).first().waitFor();
   await site.button("Resume").click();
   await settle(async () => (await ticks.count()) === 5);
   await site.button("Delete").click();
-  await site.inDialog("Delete schedule").click();
-  await page.getByText("No schedules yet").waitFor();
+  await site.confirm("Delete schedule", "No schedules yet");
 });
 
 test("a schedule for one time is shown until it has ended", async () => {
@@ -405,8 +384,7 @@ test("a schedule for one time is shown until it has ended", async () => {
     const local = new Date(Date.parse(at) - offset).toISOString().slice(0, 19);
     await page.getByLabel("Time", { exact: true }).fill(local);
     await page.getByLabel("Event type").fill("com.example.launch");
-    await site.inDialog("Create schedule").click();
-    await site.heading("Launch").waitFor();
+    await site.confirm("Create schedule", site.heading("Launch"));
   });
   await page.getByText("its last time is over").waitFor();
   const { events } = ok(await admin.get("/events?type=com.example.launch"));
@@ -417,17 +395,14 @@ test("an event is published later, and cancelled while it waits", async () => {
   await site.go("/events?publish=1");
   await site.field("Type").fill("com.example.later");
   await page.getByLabel("Deliver at").fill("2099-01-01T09:00");
-  await site.inDialog("Publish").click();
-  await page.getByRole("dialog").getByText("at most 366 days ahead").waitFor();
+  await site.confirm("Publish", page.getByRole("dialog").getByText("at most 366 days ahead"));
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
   await page.getByLabel("Deliver at").fill(tomorrow);
-  await site.inDialog("Publish").click();
-  await site.heading("com.example.later").waitFor();
+  await site.confirm("Publish", site.heading("com.example.later"));
   await page.locator(".badge", { hasText: "Waiting" }).waitFor();
   await site.go("/events?waiting=1");
   await page.getByRole("link", { name: "com.example.later" }).click();
   await site.button("Cancel event").click();
-  await site.inDialog("Cancel event").click();
-  await site.heading("Events").waitFor();
+  await site.confirm("Cancel event", site.heading("Events"));
   expect(ok(await admin.get("/events?waiting=true")).events).toEqual([]);
 });

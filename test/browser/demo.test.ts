@@ -17,15 +17,13 @@ test("a new server's overview creates a demonstration, signs in to it, and that 
   await site.inDialog("Sign in to it").click();
   await page.getByRole("heading", { name: "This organisation is a demonstration" }).waitFor();
   await page.getByText("1 agent needs attention").waitFor();
-  await site.go("/memories");
-  await page.getByText("within 60 days").waitFor();
+  await site.go("/memories", "within 60 days");
   await page.getByLabel("As of").fill(new Date(Date.now() - 200 * 86_400_000).toISOString().slice(0, 10));
   await page.getByLabel("As of").blur();
   await page.getByText("within 14 days").waitFor();
   await site.go("/");
   expect(problems).toEqual([]);
   await site.button("Remove").click();
-  await site.inDialog("Remove").click();
-  await page.getByLabel("Password").waitFor();
+  await site.confirm("Remove", page.getByLabel("Password"));
   expect(ok(await agent.get("/demo")).tenant).toBeNull();
 });

@@ -30,10 +30,8 @@ test("all exact duplicates are merged in one go, into the newest copy", async ()
   await settle(async () => (await open()) === 2);
   await site.go("/memories/merges");
   await site.button("Merge exact duplicates").click();
-  await site.inDialog("Merge 2 pairs").click();
-  await page.getByText("Merged 2 of 2.").waitFor();
-  await site.inDialog("Done").click();
-  await page.getByText("No open proposals").waitFor();
+  await site.confirm("Merge 2 pairs", "Merged 2 of 2.");
+  await site.confirm("Done", "No open proposals");
   expect(await Promise.all(copies.map(statusOf))).toEqual(["merged", "merged", "active"]);
 });
 
@@ -46,12 +44,10 @@ test("selected pairs are merged, and a refused one is reported by its row", asyn
   await page.getByRole("checkbox", { name: "Select all shown" }).check();
   await page.getByText("2 selected").waitFor();
   expect(await checkPage(page, "merges-selected")).toEqual([]);
-  await site.button("Merge selected").click();
-  await page.getByText("2 of 2 differ in their text.", { exact: false }).waitFor();
+  await site.press("Merge selected", page.getByText("2 of 2 differ in their text.", { exact: false }));
   // Meanwhile somebody decides one of them.
   ok(await admin.post(`${PROPOSALS}/${refused}/reject`, {}));
-  await site.inDialog("Merge 2 pairs").click();
-  await page.getByText("Merged 1 of 2. 1 failed:").waitFor();
+  await site.confirm("Merge 2 pairs", "Merged 1 of 2. 1 failed:");
   const failed = page.getByRole("list", { name: "Failed" });
   await failed.getByRole("link", { name: /Coffee|Machine/ }).waitFor();
   await failed.getByText("already rejected", { exact: false }).waitFor();
@@ -62,15 +58,12 @@ test("selected pairs are merged, and a refused one is reported by its row", asyn
 test("selected pairs are rejected", async () => {
   const [a, b] = [await remember("Tea", "At four."), await remember("Tea time", "Afternoon.")];
   await propose(a, b);
-  await site.go("/memories/merges");
-  await page.getByRole("link", { name: /Tea time/ }).waitFor();
+  await site.go("/memories/merges", page.getByRole("link", { name: /Tea time/ }));
   await page.keyboard.press("j");
   await page.keyboard.press("x");
   await site.button("Reject selected").click();
-  await site.inDialog("Reject 1 pair").click();
-  await page.getByText("Rejected 1 of 1.").waitFor();
-  await site.inDialog("Done").click();
-  await page.getByText("No open proposals").waitFor();
+  await site.confirm("Reject 1 pair", "Rejected 1 of 1.");
+  await site.confirm("Done", "No open proposals");
 });
 
 test("a memory that is written is compared with what is known", async () => {
@@ -80,8 +73,7 @@ test("a memory that is written is compared with what is known", async () => {
   await page.getByLabel("Content").fill("The staging database gets wiped each night at two.");
   const hint = page.getByRole("dialog").getByRole("link", { name: "Staging" });
   await hint.waitFor();
-  await page.getByLabel("Title").fill("Kitchen");
-  await page.getByLabel("Content").fill("The coffee machine makes strange noises on Mondays.");
+  await site.fill({ Title: "Kitchen", Content: "The coffee machine makes strange noises on Mondays." });
   await hint.waitFor({ state: "detached" });
 });
 
@@ -91,8 +83,7 @@ test("a confidence is shown if somebody stated one", async () => {
   const fact = page.getByText("Confidence", { exact: true });
   await site.go(`/memories/${stated}`);
   await fact.waitFor();
-  await site.go(`/memories/${unstated}`);
-  await page.getByText("Importance", { exact: true }).waitFor();
+  await site.go(`/memories/${unstated}`, page.getByText("Importance", { exact: true }));
   expect(await fact.count()).toBe(0);
 });
 

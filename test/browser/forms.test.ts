@@ -22,16 +22,13 @@ async function choose(label: string, part: string, option: RegExp): Promise<void
 test("a template is authored with a live graph, and begun with somebody assigned to a step", async () => {
   await site.go("/templates");
   await page.getByRole("link", { name: "Create template" }).first().click();
-  await page.getByLabel("Name").fill("Release notes");
-  await page.getByLabel("Title").fill("Collect");
+  await site.fill({ Name: "Release notes", Title: "Collect" });
   await site.button(/Add step after “Collect”/).click();
-  await page.getByLabel("Title").fill("Write");
-  await page.getByLabel("Completion criteria").fill("read: A second person has read it.");
+  await site.fill({ Title: "Write", "Completion criteria": "read: A second person has read it." });
   await page.getByText("Specialist, due date").click();
   await page.getByLabel("Due in hours").fill("1.5");
   await page.getByRole("group", { name: "Write, after collect" }).waitFor();
-  await site.button("Create template").click();
-  await site.heading("Release notes").waitFor();
+  await site.press("Create template", site.heading("Release notes"));
   const { steps } = ok(await admin.get("/process-templates/release-notes"));
   expect(steps).toMatchObject([
     { step_key: "collect", depends_on: [] },
@@ -44,8 +41,7 @@ test("a template is authored with a live graph, and begun with somebody assigned
   await page.getByLabel("Goal").fill("Notes of 2.0");
   await page.getByText("Assignees").click();
   await choose("Write", "admin", /admin/);
-  await site.inDialog("Create run").click();
-  await site.heading("Notes of 2.0").waitFor();
+  await site.confirm("Create run", site.heading("Notes of 2.0"));
   const [run] = ok(await admin.get("/runs"));
   expect(run.steps[1]).toMatchObject({ step_key: "write", assigned_user_id: expect.stringMatching(/^usr_/) });
 });
@@ -58,8 +54,7 @@ test("a template that is not saved is not left by accident", async () => {
   await site.inDialog("Cancel").click();
   expect(await page.getByLabel("Name").inputValue()).toBe("Half done");
   await page.goBack();
-  await site.inDialog("Leave").click();
-  await site.heading("Templates").waitFor();
+  await site.confirm("Leave", site.heading("Templates"));
 });
 
 test("starts a run from the shown version of a template", async () => {
@@ -71,24 +66,20 @@ test("starts a run from the shown version of a template", async () => {
   const chosen = page.getByRole("combobox", { name: "Template" }).locator("option:checked");
   await chosen.getByText("Audit (version 1)").waitFor({ state: "attached" });
   await page.getByLabel("Goal").fill("Books of May");
-  await site.inDialog("Create run").click();
-  await page.getByRole("heading", { name: "As it was", level: 2 }).waitFor();
+  await site.confirm("Create run", page.getByRole("heading", { name: "As it was", level: 2 }));
 });
 
 test("an output is saved, gets a second version, is compared and exported", async () => {
   await site.go("/outputs");
   await site.button("Create output").first().click();
   await page.getByLabel("Text").fill("# Plan\n\n- one\n");
-  await site.inDialog("Create output").click();
-  await site.heading("Plan").waitFor();
+  await site.confirm("Create output", site.heading("Plan"));
   await page.locator(".markdown", { hasText: "one" }).waitFor();
   // The page says what the text is called, and so the text does not.
   expect(await page.getByRole("heading", { name: "Plan" }).count()).toBe(1);
   await site.button("Create version").click();
-  await page.getByLabel("Text").fill("# Plan\n\n- two\n");
-  await page.getByLabel("Change note").fill("One became two.");
-  await site.inDialog("Save version").click();
-  await page.getByText("Version 2", { exact: true }).waitFor();
+  await site.fill({ Text: "# Plan\n\n- two\n", "Change note": "One became two." });
+  await site.confirm("Save version", page.getByText("Version 2", { exact: true }));
   await page.getByRole("tab", { name: "Versions" }).click();
   await page.getByText("One became two.").waitFor();
   await page.locator(".diff-row.added", { hasText: "two" }).waitFor();
@@ -107,35 +98,28 @@ test("registers a webhook after a test of its mapping, changes the mapping, and 
   await dialog.getByText("Test the mapping").click();
   await site.inDialog("Test mapping").click();
   await dialog.getByText('"type": "com.github.issues.opened"').waitFor();
-  await site.inDialog("Add webhook").click();
-  await page.getByText("GitHub added").waitFor();
+  await site.confirm("Add webhook", "GitHub added");
   await dialog
     .getByText(/^whsec_|^[\w-]{20,}$/)
     .first()
     .waitFor();
   await page.getByRole("link", { name: "Open webhook" }).click();
   await site.heading("GitHub").waitFor();
-  await site.button("Test mapping").click();
-  await page.getByText('"type": "com.github.issues.opened"').waitFor();
+  await site.press("Test mapping", page.getByText('"type": "com.github.issues.opened"'));
   await page.getByLabel("Headers").fill("");
-  await site.button("Test mapping").click();
-  await page.getByText(/The payload would be dead-lettered/).waitFor();
+  await site.press("Test mapping", page.getByText(/The payload would be dead-lettered/));
   await page.getByLabel("Sender").selectOption("mapped");
-  await page.getByLabel("Entity").fill("push");
-  await page.getByLabel("Action").fill("/a~7");
-  await site.button("Test mapping").click();
-  await page.getByText(/mapping.action: .* is not a JSON Pointer/).waitFor();
+  await site.fill({ Entity: "push", Action: "/a~7" });
+  await site.press("Test mapping", page.getByText(/mapping.action: .* is not a JSON Pointer/));
   await page.getByLabel("Action").fill("/action");
-  await site.button("Test mapping").click();
-  await page.getByText('"type": "com.github.push.opened"').waitFor();
+  await site.press("Test mapping", page.getByText('"type": "com.github.push.opened"'));
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved. Applies to").waitFor();
   expect(ok(await admin.get("/ingest/webhooks")).webhooks).toContainEqual(
     expect.objectContaining({ name: "GitHub", mapping: expect.objectContaining({ entity: "push" }) }),
   );
   await site.button("Rotate secret").click();
-  await site.inDialog("Rotate secret").click();
-  await page.getByRole("dialog", { name: "New signing secret" }).waitFor();
+  await site.confirm("Rotate secret", page.getByRole("dialog", { name: "New signing secret" }));
 });
 
 test("a sender that generates its secret is registered with it", async () => {
@@ -143,23 +127,20 @@ test("a sender that generates its secret is registered with it", async () => {
   await site.button("Add webhook").click();
   await page.getByLabel("Sender").selectOption("slack");
   await page.getByLabel("Signing secret").fill("8f742231b10e8888abcd99yyyzzz85a5");
-  await site.inDialog("Add webhook").click();
-  await page.getByText("Slack added").waitFor();
+  await site.confirm("Add webhook", "Slack added");
   expect(await page.getByText("8f742231b10e8888abcd99yyyzzz85a5").count()).toBe(0);
   const { webhooks } = ok(await admin.get("/ingest/webhooks"));
   expect(webhooks).toContainEqual(expect.objectContaining({ source: "slack", mapping: "slack" }));
   await page.getByRole("link", { name: "Open webhook" }).click();
   await site.button("Rotate secret").click();
   await page.getByLabel("New signing secret").fill("another-secret-of-slack");
-  await site.inDialog("Rotate secret").click();
-  await page.getByText(/The old secret is accepted until/).waitFor();
+  await site.confirm("Rotate secret", page.getByText(/The old secret is accepted until/));
 });
 
 test("a webhook shows its last requests as they come, and another mapping is tried on one", async () => {
   const mapping = { entity: "order", action: "/action" };
   const hook = ok(await admin.post("/ingest/webhooks", { name: "Shop", source: "shop", mapping }));
-  await site.go(`/ingest/webhooks/${hook.id}`);
-  await page.getByText("No requests yet").waitFor();
+  await site.go(`/ingest/webhooks/${hook.id}`, "No requests yet");
   await send(hook, '{"action": "paid", "number": 7}');
   await deliver(hook.url, "{}", { "X-Service-Signature": "wrong" });
   const log = page.getByRole("region", { name: "Last requests" });
@@ -167,10 +148,8 @@ test("a webhook shows its last requests as they come, and another mapping is tri
   await log.getByText("signature does not match").waitFor();
   await page.getByLabel("Request", { exact: true }).selectOption({ index: 1 });
   await page.getByLabel("Entity").fill("/number");
-  await site.button("Test mapping").click();
-  await page.getByText('"type": "com.shop.7.paid"').waitFor();
-  await site.go("/ingest");
-  await page.getByRole("row", { name: /^Shop/ }).getByText("signature does not match").waitFor();
+  await site.press("Test mapping", page.getByText('"type": "com.shop.7.paid"'));
+  await site.go("/ingest", page.getByRole("row", { name: /^Shop/ }).getByText("signature does not match"));
 });
 
 test("a webhook is changed to take CloudEvents, and is tried with one", async () => {
@@ -206,8 +185,7 @@ test("a signature of one's own is described, counts alone, and is taken away", a
   await page.getByLabel("Prefix", { exact: true }).fill("v1=");
   await page.getByLabel("Algorithm").selectOption({ label: "HMAC-SHA512" });
   await page.getByLabel("Encoding").selectOption({ label: "Base64" });
-  await page.getByLabel("Signed text").fill("{timestamp}.{body}");
-  await page.getByLabel("Header of the time").fill("Acme-Time");
+  await site.fill({ "Signed text": "{timestamp}.{body}", "Header of the time": "Acme-Time" });
   await save();
   expect((await now()).signature).toEqual({
     ...{ scheme: "custom", header: "Acme-Signature", prefix: "v1=", algorithm: "sha512", encoding: "base64" },
@@ -244,8 +222,7 @@ describe("people and what they own", () => {
     await site.button("Invite person").click();
     await page.getByLabel("E-mail").fill("grace@example.com");
     await page.getByRole("dialog").getByLabel("Name").fill("Grace");
-    await site.inDialog("Invite").click();
-    await page.getByText("grace@example.com can sign in").waitFor();
+    await site.confirm("Invite", "grace@example.com can sign in");
     const password = await page.getByRole("dialog").locator(".secret code").textContent();
     const login = { email: "grace@example.com", password };
     expect(ok(await api(site.server).post("/auth/login", login)).user.role).toBe("member");
@@ -255,13 +232,11 @@ describe("people and what they own", () => {
     await page.getByText("Grace is an admin now.").waitFor();
     await site.button("Actions for Grace").click();
     await page.getByRole("menuitem", { name: "Disable…" }).click();
-    await site.inDialog("Disable").click();
-    await page.getByText("Grace is disabled.").waitFor();
+    await site.confirm("Disable", "Grace is disabled.");
     expect((await api(site.server).post("/auth/login", login)).status).toBe(401);
     await site.button("Actions for Grace").click();
     await page.getByRole("menuitem", { name: "Delete…" }).click();
-    await site.inDialog("Delete person").click();
-    await page.getByText("Grace deleted.").waitFor();
+    await site.confirm("Delete person", "Grace deleted.");
     await site.button("Actions for Grace").waitFor({ state: "detached" });
     await page.getByLabel("Search people").fill("nobody of this name");
     await page.getByText("No people match “nobody of this name”").waitFor();
@@ -271,8 +246,7 @@ describe("people and what they own", () => {
     await site.go("/settings?tab=teams");
     await site.button("Create team").click();
     await page.getByRole("dialog").getByLabel("Name").fill("Billing");
-    await site.inDialog("Create team").click();
-    await page.getByRole("cell", { name: "Billing", exact: true }).waitFor();
+    await site.confirm("Create team", page.getByRole("cell", { name: "Billing", exact: true }));
     await site.button("Create team").click();
     await page.getByRole("dialog").getByLabel("Name").fill("Passing");
     await site.inDialog("Create team").click();
@@ -282,8 +256,7 @@ describe("people and what they own", () => {
     await page.getByRole("tab", { name: "Projects" }).click();
     await site.button("Create project").click();
     await page.getByLabel("Key").fill("apollo");
-    await site.inDialog("Create project").click();
-    await page.getByRole("cell", { name: "apollo" }).first().waitFor();
+    await site.confirm("Create project", page.getByRole("cell", { name: "apollo" }).first());
 
     const { id } = ok(await admin.post("/agents", { name: "biller", delivery_mode: "poll" }));
     await site.go(`/agents/${id}?tab=settings`);
@@ -301,8 +274,7 @@ describe("people and what they own", () => {
   });
 
   test("shows the limits of the installation", async () => {
-    await site.go("/settings?tab=limits");
-    await page.getByText("6,000 per minute").waitFor();
+    await site.go("/settings?tab=limits", "6,000 per minute");
     await page.getByText("52.4 MB").waitFor();
   });
 });
@@ -311,8 +283,7 @@ test("a document is uploaded for some only, and says for whom it is", async () =
   await site.go("/documents");
   await page.getByLabel("Sensitivity").selectOption("confidential");
   await page.getByText("Audience and subject").click();
-  await page.getByLabel("Regions").fill("emea, apac");
-  await page.getByLabel("Subject").fill("customer-4711");
+  await site.fill({ Regions: "emea, apac", Subject: "customer-4711" });
   const file = { name: "prices.txt", mimeType: "text/plain", buffer: Buffer.from("A card costs 5 EUR.") };
   await page.getByLabel("Files to upload").setInputFiles(file);
   await page.getByRole("cell", { name: "prices.txt" }).waitFor();

@@ -122,8 +122,7 @@ test.each(PAGES)("%s can be used by everybody, in light and dark, wide and narro
 });
 
 test("links only web addresses in a memory", async () => {
-  await site.go(`/memories/${ids.linked}`);
-  await page.getByText("a program").waitFor();
+  await site.go(`/memories/${ids.linked}`, "a program");
   const shown = await page.locator(".markdown").innerHTML();
   expect(shown.match(/<a .*?<\/a>/g)).toEqual([
     '<a href="https://example.com/terms" rel="noreferrer noopener" target="_blank">The terms</a>',

@@ -45,10 +45,8 @@ describe("memories", () => {
     const own = ok(await admin.post("/agents", { name: "Harbour watcher", delivery_mode: "poll" }));
     const id = await remember("Crane two", "The crane of the harbour is repaired.");
     const memory = ok(await agent.get(`/memories/${id}`));
-    await site.go(`/memories?agent=${own.id}`);
-    await page.getByText("No matching memories").waitFor();
-    await site.go("/memories");
-    await page.getByRole("link", { name: "Crane two" }).waitFor();
+    await site.go(`/memories?agent=${own.id}`, "No matching memories");
+    await site.go("/memories", page.getByRole("link", { name: "Crane two" }));
     const owner = page.getByRole("combobox", { name: "Owner" });
     await owner.fill("Harbour");
     await page.getByRole("option", { name: /Harbour watcher/ }).click();
@@ -146,8 +144,7 @@ describe("memories", () => {
     await page.getByRole("link", { name: /Paris office/ }).click();
     await page.getByRole("radio", { name: "Keep this one" }).check();
     await page.getByLabel("Content of the kept memory").fill("The office in Paris is open from 9 to 17.");
-    await site.button("Merge").click();
-    await page.getByText("No open proposals").waitFor();
+    await site.press("Merge", "No open proposals");
     expect(ok(await admin.get(`/memories/${stays}`))).toMatchObject({
       status: "active",
       content: "The office in Paris is open from 9 to 17.",
@@ -162,17 +159,14 @@ describe("work", () => {
     await site.button("Create run").first().click();
     await page.getByLabel("Goal").fill("Ship the release notes");
     await page.getByRole("textbox", { name: "Steps" }).fill("Collect the changes\nWrite the draft\nPublish");
-    await site.inDialog("Create run").click();
-    await site.heading("Ship the release notes").waitFor();
+    await site.confirm("Create run", site.heading("Ship the release notes"));
 
-    await site.button("Start").click();
-    await page.getByRole("group", { name: "Collect the changes, In progress" }).waitFor();
+    await site.press("Start", page.getByRole("group", { name: "Collect the changes, In progress" }));
     await site.button("Complete").click();
     await page.getByLabel("What was done").fill("23 changes, all linked.");
     const evidence = { name: "changes.md", mimeType: "text/markdown", buffer: Buffer.from("# 23 changes\n") };
     await page.getByRole("dialog").getByLabel("Evidence").setInputFiles(evidence);
-    await site.inDialog("Complete step").click();
-    await page.getByRole("group", { name: "Collect the changes, Completed" }).waitFor();
+    await site.confirm("Complete step", page.getByRole("group", { name: "Collect the changes, Completed" }));
 
     await page.getByRole("group", { name: /Write the draft, Ready/ }).click();
     await site.button("Skip").click();
@@ -182,11 +176,9 @@ describe("work", () => {
     await site.button("Assign").click();
     await page.getByRole("combobox", { name: "Person" }).press("ArrowDown");
     await page.getByRole("option").first().click();
-    await site.inDialog("Assign").click();
-    await page.getByText("Assigned to", { exact: true }).waitFor();
+    await site.confirm("Assign", page.getByText("Assigned to", { exact: true }));
     await site.button("Complete").click();
-    await site.inDialog("Complete step").click();
-    await page.getByText("All steps are done. Close the run").waitFor();
+    await site.confirm("Complete step", "All steps are done. Close the run");
 
     await page.getByRole("tab", { name: "Evidence" }).click();
     await page.getByRole("cell", { name: "changes.md" }).waitFor();

@@ -205,8 +205,7 @@ test("keeps other users' changes of untouched fields without asking", async () =
 
 test("asks before a new template becomes a version of another", async () => {
   await site.go("/templates/new");
-  await page.getByLabel("Name").fill("Notes");
-  await page.getByLabel("Title").fill("Do it");
+  await site.fill({ Name: "Notes", Title: "Do it" });
   await site.button("Create template").click();
   await page.getByRole("dialog").getByText("A template with this slug exists: Notes.").waitFor();
   await site.inDialog("Cancel").click();

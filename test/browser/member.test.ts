@@ -57,20 +57,17 @@ const PAGES: [path: string, says: RegExp][] = [
 ];
 
 test.each(PAGES)("%s tells a member what there is, and shows no error", async (path, says) => {
-  await site.go(path);
-  await page.locator(".page h1").waitFor();
+  await site.go(path, page.locator(".page h1"));
   await page.locator("main").getByText(says).first().waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
   expect(await page.locator(ELSEWHERE.join()).count()).toBe(0);
 });
 
 test("a member has no buttons for what only admins do", async () => {
-  await site.go("/settings");
-  await page.getByRole("tab", { name: "Your account" }).waitFor();
+  await site.go("/settings", page.getByRole("tab", { name: "Your account" }));
   expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Projects", "Limits", "Your account"]);
   expect(await page.getByRole("button", { name: "Create project" }).count()).toBe(0);
-  await site.go("/memories/health");
-  await page.getByText("Last read").waitFor();
+  await site.go("/memories/health", "Last read");
   expect(await page.getByRole("link", { name: "Erase permanently" }).count()).toBe(0);
   const places = page.getByRole("navigation", { name: "Console" }).getByRole("link");
   expect(await places.allInnerTexts()).toEqual([
@@ -121,19 +118,16 @@ test("a member approves a device of an owned agent and sees its scopes", async (
   const { user_code } = ok(await admin.post(`/agents/${own}/device-code`, { scopes: ["send"] }));
   const client_info = { name: "laptop", version: "1", host: "mels-laptop" };
   ok(await api(server).post("/device-codes:claim", { user_code, client_info }));
-  await site.go(`/connect?code=${user_code}`);
-  await page.getByText("A device wants to act as mels-bot").waitFor();
+  await site.go(`/connect?code=${user_code}`, "A device wants to act as mels-bot");
   const allowed = page.getByText("Requested scopes").locator("..");
   expect(await allowed.textContent()).toMatch(/Requested scopes\s*send$/);
-  await site.button("Approve device").click();
-  await page.getByText("laptop is connected").waitFor();
+  await site.press("Approve device", "laptop is connected");
 });
 
 test("a code of somebody else's agent is unknown to a member", async () => {
   const { admin, server } = site;
   const { user_code } = ok(await admin.post(`/agents/${server.credentials.agent.id}/device-code`, {}));
-  await site.go(`/connect?code=${user_code}`);
-  await page.getByText("No open request for your agents has this code").waitFor();
+  await site.go(`/connect?code=${user_code}`, "No open request for your agents has this code");
 });
 
 test("shows people a member may not see by a part of their id, without a link", async () => {
@@ -141,8 +135,7 @@ test("shows people a member may not see by a part of their id, without a link", 
   const { id } = server.credentials.agent;
   const channel = ok(await admin.post("/channels", { name: "incidents" })).id;
   for (const agent_id of [id, own]) ok(await admin.post(`/channels/${channel}/members`, { agent_id }));
-  await site.go(`/channels/${channel}`);
-  await page.getByRole("link", { name: "mels-bot" }).waitFor();
+  await site.go(`/channels/${channel}`, page.getByRole("link", { name: "mels-bot" }));
   await page
     .getByText(`agent …${id.slice(-4)}`)
     .and(page.getByTitle(id))
@@ -198,8 +191,7 @@ const DESTRUCTIVE = /^(Delete|Remove|Close run|Forget)/;
 
 /** Opens the page and waits until all of it is there. */
 async function open(path: string): Promise<void> {
-  await site.go(path);
-  await page.locator(".page h1").waitFor();
+  await site.go(path, page.locator(".page h1"));
   await settle(async () => (await page.locator(".skeleton").count()) === 0);
 }
 
@@ -304,7 +296,6 @@ describe("nothing that a member is offered is refused", () => {
 });
 
 test("explanations of hidden pages are accessible", async () => {
-  await site.go("/ingest");
-  await page.getByText("Admins only").waitFor();
+  await site.go("/ingest", "Admins only");
   expect(await checkPage(page, "ingest-of-a-member")).toEqual([]);
 });

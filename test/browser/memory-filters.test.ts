@@ -44,8 +44,7 @@ test("memories are filtered by subject and metadata, in the address, with a chip
 
   // The search by meaning has the same filters.
   await page.getByLabel("Search memories").fill("invoice");
-  await site.button("Search").click();
-  await page.getByRole("list", { name: "Results" }).waitFor();
+  await site.press("Search", page.getByRole("list", { name: "Results" }));
   await shown("C");
   await site.button("Clear query").click();
 

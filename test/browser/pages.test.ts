@@ -120,8 +120,7 @@ test("approving a device can be, too", async () => {
   const { user_code } = ok(await admin.post(`/agents/${agent}/device-code`, {}));
   const client_info = { name: "editor", version: "2.1", host: LONG.slice(0, 100) };
   ok(await api(site.server).post("/device-codes:claim", { user_code, client_info }));
-  await site.go(`/connect?code=${user_code}`);
-  await page.getByText("Requested scopes").waitFor();
+  await site.go(`/connect?code=${user_code}`, "Requested scopes");
   expect(await checkPage(page, "connect-approve")).toEqual([]);
 });
 

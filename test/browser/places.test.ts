@@ -94,13 +94,11 @@ describe("a session that several windows share", () => {
   }
 
   test("continues after another window renewed it", async () => {
-    await site.go("/channels?create=1");
-    await page.getByRole("dialog").waitFor();
+    await site.go("/channels?create=1", page.getByRole("dialog"));
     await elsewhere("/renew", {});
     await makeChannel("renewed elsewhere");
     await site.heading("renewed elsewhere").waitFor();
-    await site.go("/documents");
-    await site.heading("Documents").waitFor();
+    await site.go("/documents", site.heading("Documents"));
     await elsewhere("/renew", {});
     const file = { name: "renewed.txt", mimeType: "text/plain", buffer: Buffer.from("Once more.") };
     await page.getByLabel("Files to upload").setInputFiles(file);
@@ -133,8 +131,7 @@ describe("a session that several windows share", () => {
     const { email, password } = ok(
       await admin.post("/users", { email: "m@example.com", display_name: "Mel" }),
     );
-    await site.go("/channels?create=1");
-    await page.getByRole("dialog").waitFor();
+    await site.go("/channels?create=1", page.getByRole("dialog"));
     await elsewhere("", { email, password });
     await makeChannel("of somebody else");
     await page.locator(".who").getByText("Mel").waitFor();
@@ -147,8 +144,7 @@ describe("a session that several windows share", () => {
 test("keeps typed text when the session ends, and sends it after signing in again", async () => {
   await site.go("/memories");
   await site.button("Create memory").click();
-  await page.getByLabel("Title").fill("Half written");
-  await page.getByLabel("Content").fill("The rest comes after the weekend.");
+  await site.fill({ Title: "Half written", Content: "The rest comes after the weekend." });
   await page.context().clearCookies();
   await site.inDialog("Create memory").click();
   const over = page.getByRole("dialog", { name: "Sign in" });
@@ -161,14 +157,12 @@ test("keeps typed text when the session ends, and sends it after signing in agai
   expect(await page.getByLabel("Title").inputValue()).toBe("Half written");
   expect(await page.title()).toBe("Memories · Sensorium");
   expect(await page.getByRole("alert").count()).toBe(0);
-  await site.inDialog("Create memory").click();
-  await site.heading("Half written").waitFor();
+  await site.confirm("Create memory", site.heading("Half written"));
 });
 
 describe("by keys", () => {
   test("the first Tab leads past the navigation, and a link to the page that it opens", async () => {
-    await site.go("/runs");
-    await page.getByRole("link", { name: "A hole" }).waitFor();
+    await site.go("/runs", page.getByRole("link", { name: "A hole" }));
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForURL(/#main$/);
@@ -231,8 +225,7 @@ describe("missing pages and failures", () => {
     ["/events/evt_nothing", "There is no event evt_nothing"],
     ["/memories/nothing", "expected a uuid"],
   ])("%s reports not found, without a retry button", async (path, says) => {
-    await site.go(path);
-    await page.getByRole("note").getByText(says).waitFor();
+    await site.go(path, page.getByRole("note").getByText(says));
     await page.getByRole("note").getByText("the address is wrong").waitFor();
     expect(await site.button("Try again").count()).toBe(0);
   });
@@ -240,18 +233,15 @@ describe("missing pages and failures", () => {
   test("explains an answer of a proxy instead of the server, and recovers on retry", async () => {
     const bad = { status: 502, contentType: "text/html", body: "<html><h1>Bad gateway</h1></html>" };
     await page.route("**/v1/outputs*", (route) => route.fulfill(bad));
-    await site.go("/outputs");
-    await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
+    await site.go("/outputs", page.getByRole("alert").getByText("The server cannot be reached"));
     expect(await page.getByRole("alert").textContent()).not.toContain("<");
     await page.unroute("**/v1/outputs*");
-    await site.button("Try again").click();
-    await page.getByText("No outputs yet").waitFor();
+    await site.press("Try again", "No outputs yet");
   });
 
   test("the overview reports that the server does not answer, and recovers by itself", async () => {
     await page.route("**/v1/live", (route) => route.abort());
-    await site.go("/");
-    await page.getByText("The server is not responding").waitFor();
+    await site.go("/", "The server is not responding");
     await page.unroute("**/v1/live");
     await page.getByRole("heading", { name: "Service health" }).waitFor();
     await page.getByText("The server is not responding").waitFor({ state: "detached" });
@@ -259,8 +249,7 @@ describe("missing pages and failures", () => {
 
   test("a read-only page asks to sign in when the session has ended", async () => {
     await page.route("**/v1/live", (route) => route.abort());
-    await site.go("/");
-    await site.heading("Overview").waitFor();
+    await site.go("/", site.heading("Overview"));
     await page.context().clearCookies();
     const over = page.getByRole("dialog", { name: "Sign in" });
     await over.getByLabel("Password").fill(site.server.credentials.admin.password);
@@ -284,8 +273,7 @@ describe("missing pages and failures", () => {
   test("a failed reload is reported above the old content and is retried", async () => {
     const steps = [{ step_key: "a", title: "Weed", completion_mode: "attestation" }];
     const { id } = ok(await admin.post("/runs", { goal: "A garden", steps }));
-    await site.go(`/runs/${id}`);
-    await page.getByRole("button", { name: "Complete" }).waitFor();
+    await site.go(`/runs/${id}`, page.getByRole("button", { name: "Complete" }));
     const error = { code: "service_unavailable", message: "Not now.", request_id: "req_1", details: {} };
     await page.route(`**/v1/runs/${id}*`, (route) => route.fulfill({ status: 503, json: { error } }));
     ok(await admin.post(`/runs/${id}/steps/complete`, { step_key: "a" }));
@@ -300,8 +288,7 @@ describe("missing pages and failures", () => {
   test("a form says which of its choices could not be loaded", async () => {
     await page.route("**/v1/process-templates*", (route) => route.abort());
     await site.go("/runs");
-    await site.button("Create run").click();
-    await page.getByRole("dialog").getByText("The server is not responding").waitFor();
+    await site.press("Create run", page.getByRole("dialog").getByText("The server is not responding"));
     await page.unroute("**/v1/process-templates*");
     await page.keyboard.press("Escape");
   });

@@ -133,16 +133,14 @@ describe("an agent's own work", () => {
   });
 
   test("what only the agent and its owner may read is withheld, also from admins", async () => {
-    await site.go(`/agents/${ids.other}/bundles/${ids.withheld}`);
-    await page.getByText("Only its owner can read it").waitFor();
+    await site.go(`/agents/${ids.other}/bundles/${ids.withheld}`, "Only its owner can read it");
     expect(await page.getByText("What nobody else may read").count()).toBe(0);
     await page.getByRole("tab", { name: "Brief" }).click();
     await page.getByText("The brief is private").waitFor();
   });
 
   test("findings are filtered by agent", async () => {
-    await site.go(`/findings?agent=${ids.other}`);
-    await page.getByText("No findings for these filters").waitFor();
+    await site.go(`/findings?agent=${ids.other}`, "No findings for these filters");
     await page.getByRole("button", { name: "Clear Agent" }).click();
     await page.getByRole("link", { name: "ACME's terms" }).click();
     await site.heading("ACME's terms").waitFor();
@@ -156,15 +154,12 @@ describe("specialists and exemplars", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("contract-reviewer");
     await dialog.getByLabel("System prompt").fill("You write.");
-    await site.inDialog("Create specialist").click();
-    await page.getByRole("alert").getByText("already exists").waitFor();
+    await site.confirm("Create specialist", page.getByRole("alert").getByText("already exists"));
     await dialog.getByLabel("Name").fill("writer");
-    await site.inDialog("Create specialist").click();
-    await site.heading("writer").waitFor();
+    await site.confirm("Create specialist", site.heading("writer"));
     await site.button("Create version").click();
     await dialog.getByLabel("System prompt").fill("You write briefly.");
-    await site.inDialog("Save version").click();
-    await page.getByText("Version 2", { exact: true }).waitFor();
+    await site.confirm("Save version", page.getByText("Version 2", { exact: true }));
     await page.getByText("You write briefly.").waitFor();
     await page.getByRole("tab", { name: "Versions" }).click();
     await page.getByText("+1 line").waitFor();
@@ -179,19 +174,16 @@ describe("specialists and exemplars", () => {
       .getByLabel("File", { exact: true })
       .setInputFiles({ name: "plain.txt", mimeType: "text/plain", buffer });
     await page.getByLabel("Name", { exact: true }).fill("A plain text");
-    await site.inDialog("Add exemplar").click();
-    await site.heading("A plain text").waitFor();
+    await site.confirm("Add exemplar", site.heading("A plain text"));
     await page.getByText("No run or template refers to it").waitFor();
     await site.button("More actions").click();
     await page.getByRole("menuitem", { name: "Rename…" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("Plain");
-    await site.inDialog("Rename").click();
-    await site.heading("Plain").waitFor();
+    await site.confirm("Rename", site.heading("Plain"));
     expect(await textOf(() => site.button("Download").click())).toEqual(["plain.txt", "Plain words.\n"]);
     await site.button("More actions").click();
     await page.getByRole("menuitem", { name: "Delete…" }).click();
-    await site.inDialog("Delete").click();
-    await site.heading("Exemplars").waitFor();
+    await site.confirm("Delete", site.heading("Exemplars"));
     expect(ok(await admin.get("/exemplars"))).toHaveLength(1);
   });
 
@@ -231,10 +223,8 @@ describe("documents", () => {
   });
 
   test("a failed document is retried", async () => {
-    await site.go(`/documents/${ids.failed}`);
-    await page.getByText("Processing failed").waitFor();
-    await site.button("Retry").click();
-    await page.getByText("Queued again.").waitFor();
+    await site.go(`/documents/${ids.failed}`, "Processing failed");
+    await site.press("Retry", "Queued again.");
     await finished(admin, ids.failed as string);
     await page.getByText("Processing failed").waitFor();
   });
@@ -243,8 +233,7 @@ describe("documents", () => {
     await site.go("/documents");
     await page.getByLabel("Sensitivity").selectOption("confidential");
     await page.getByText("Readers: only you.").waitFor();
-    await site.go(`/documents/${ids.pdf}`);
-    await page.getByText("Readers: everyone in the organisation.").waitFor();
+    await site.go(`/documents/${ids.pdf}`, "Readers: everyone in the organisation.");
   });
 });
 
@@ -255,8 +244,7 @@ describe("the audit log", () => {
         `/documents/${ids.markdown}?source_id=${(await document(ids.markdown)).ingestion_source_id}`,
       ),
     );
-    await site.go("/settings?tab=audit");
-    await page.getByRole("link", { name: "manual.pdf" }).first().waitFor();
+    await site.go("/settings?tab=audit", page.getByRole("link", { name: "manual.pdf" }).first());
     await page.getByRole("link", { name: "Ship the release" }).first().waitFor();
     await page.getByLabel("Resource").selectOption("run");
     await page.getByRole("cell", { name: "manual.pdf" }).first().waitFor({ state: "detached" });

@@ -27,8 +27,7 @@ const file = { filename: "terms-of-acme.md", mime_type: "text/markdown", file_co
 ids.document = ok(await admin.post("/documents", file)).document_id;
 
 beforeEach(async () => {
-  await site.go("/agents");
-  await page.getByRole("link", { name: "billing-bot" }).waitFor();
+  await site.go("/agents", page.getByRole("link", { name: "billing-bot" }));
 });
 afterAll(site.close);
 
@@ -75,10 +74,8 @@ describe("the command palette", () => {
   });
 
   test("begins with the recent places, and the arrows go round", async () => {
-    await site.go(`/runs/${ids.run}`);
-    await site.heading("Close the quarter").waitFor();
-    await site.go(`/memories/${ids.memory}`);
-    await site.heading("Invoices are due in 30 days").waitFor();
+    await site.go(`/runs/${ids.run}`, site.heading("Close the quarter"));
+    await site.go(`/memories/${ids.memory}`, site.heading("Invoices are due in 30 days"));
     await page.keyboard.press("Control+k");
     expect(await chosen.textContent()).toBe("Close the quarter");
     await page.keyboard.press("ArrowDown");
@@ -138,8 +135,7 @@ describe("keyboard shortcuts", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("j/k?");
     expect(await page.getByRole("searchbox", { name: "Search agents" }).inputValue()).toBe("j/k?");
-    await site.go("/memories/health");
-    await site.heading("Memory health").waitFor();
+    await site.go("/memories/health", site.heading("Memory health"));
     await page.keyboard.press("/");
     await palette.waitFor();
   });
@@ -161,8 +157,7 @@ describe("keyboard shortcuts", () => {
 
 test("recent places are forgotten at sign-out, and nothing went wrong in the page", async () => {
   expect(await page.evaluate("localStorage.getItem('sensorium.recent')")).toContain("Agents");
-  await site.button("Sign out").click();
-  await page.getByLabel("Password").waitFor();
+  await site.press("Sign out", page.getByLabel("Password"));
   expect(await page.evaluate("localStorage.getItem('sensorium.recent')")).toBeNull();
   expect(site.problems).toEqual([]);
 });

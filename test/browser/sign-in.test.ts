@@ -170,8 +170,7 @@ test("a client is approved for an existing agent with fewer scopes after a secon
     ...{ redirect_uri, resource: site.server.root, scope: "memory:read memory:write" },
   });
   const page = await newPage(`/oauth/authorize?${asked.query}`);
-  await page.getByLabel("E-mail").fill(email);
-  await page.getByLabel("Password").fill(password);
+  await site.fill({ "E-mail": email, Password: password });
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByLabel("Code", { exact: true }).fill(codeOf(key, 1));
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
@@ -302,8 +301,7 @@ test("the second factor is set up with an app, asked for at sign-in, and reset b
   expect(await checkPage(page, "people-sign-in")).toEqual([]);
   await site.button("Actions for bob").click();
   await page.getByRole("menuitem", { name: "Remove second factor…" }).click();
-  await site.inDialog("Remove").click();
-  await page.getByText("bob has no second factor now.").waitFor();
+  await site.confirm("Remove", "bob has no second factor now.");
   expect((await fetchLogin(email, password)).status).toBe(200);
   expect(site.problems).toEqual([]);
 });

@@ -22,12 +22,10 @@ describe("maintenance of memories", () => {
     await box.fill("disk");
     await page.getByRole("option", { name: /The disk was full/ }).click();
     await page.getByLabel("Relationship type").selectOption({ label: "caused by" });
-    await site.inDialog("Add relationship").click();
-    await page.getByText("Relationship added.").waitFor();
+    await site.confirm("Add relationship", "Relationship added.");
     await page.reload();
     await site.button(/^Delete: caused by The disk was full/).click();
-    await site.inDialog("Delete relationship").click();
-    await page.getByText("Relationship deleted.").waitFor();
+    await site.confirm("Delete relationship", "Relationship deleted.");
     await page.getByText("No relationships yet").waitFor();
     expect(ok(await admin.get(`/memories/${cause}/relationships`)).count).toBe(0);
   });
@@ -38,8 +36,7 @@ describe("maintenance of memories", () => {
     await site.button("Edit").click();
     await page.getByLabel("Tags").fill("hours");
     ok(await agent.patch(`/memories/${id}`, { content: "At ten on Sundays." }));
-    await site.inDialog("Save").click();
-    await page.getByText("Saved.").waitFor();
+    await site.confirm("Save", "Saved.");
     expect(ok(await admin.get(`/memories/${id}`))).toMatchObject({
       content: "At ten on Sundays.",
       tags: ["hours"],
@@ -50,18 +47,15 @@ describe("maintenance of memories", () => {
     const metadata = { subject: "customer-4711" };
     const gone = [await remember("Likes tea", { metadata }), await remember("Moved to Rome", { metadata })];
     const kept = await remember("The shop opens at nine");
-    await site.go("/memories/health");
-    await page.getByRole("region", { name: "Unrelated" }).waitFor();
+    await site.go("/memories/health", page.getByRole("region", { name: "Unrelated" }));
     await page.getByRole("link", { name: "Erase permanently" }).click();
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
-    await site.button("Preview erasure").click();
-    await site.button("Erase 2 memories permanently").waitFor();
+    await site.press("Preview erasure", site.button("Erase 2 memories permanently"));
     // Nothing is gone yet, and another question takes the answer away.
     ok(await admin.get(`/memories/${gone[0]}`));
     await page.getByRole("textbox", { name: "Subject" }).fill("nobody");
     await site.button("Erase 2 memories permanently").waitFor({ state: "detached" });
-    await site.button("Preview erasure").click();
-    await page.getByText("There is nothing to erase.").waitFor();
+    await site.press("Preview erasure", "There is nothing to erase.");
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
     await site.button("Preview erasure").click();
     await site.button("Erase 2 memories permanently").click();
@@ -138,8 +132,7 @@ describe("long lists", () => {
   });
 
   test("a late next page is not appended to another list", async () => {
-    await site.go("/agents?status=all");
-    await page.getByRole("row").nth(50).waitFor();
+    await site.go("/agents?status=all", page.getByRole("row").nth(50));
     const late = await held("**/v1/agents?*offset=50*");
     await site.button("Load more").click();
     await late.asked;
@@ -185,8 +178,7 @@ test("pages follow the server a run updates live, without requests while nothing
     { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" },
   ];
   const { id } = ok(await admin.post("/runs", { goal: "A hole", steps }));
-  await site.go(`/runs/${id}`);
-  await page.getByRole("group", { name: "Dig, Ready" }).waitFor();
+  await site.go(`/runs/${id}`, page.getByRole("group", { name: "Dig, Ready" }));
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig" }));
   await page.getByRole("group", { name: "Dig, Completed" }).waitFor();
   await page.getByRole("group", { name: /Fill, Ready/ }).waitFor();
@@ -221,10 +213,8 @@ test("keeps a note on a step when somebody else is faster", async () => {
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "deep" }));
   await page.getByRole("dialog").getByLabel("It is deep").waitFor({ state: "detached" });
   expect(await page.getByLabel("What was done").inputValue()).toBe("I measured it.");
-  await site.inDialog("Complete step").click();
-  await page.getByRole("alert").getByText("is already completed").waitFor();
-  await site.inDialog("Cancel").click();
-  await page.getByRole("heading", { name: "Fill", level: 2 }).waitFor();
+  await site.confirm("Complete step", page.getByRole("alert").getByText("is already completed"));
+  await site.confirm("Cancel", page.getByRole("heading", { name: "Fill", level: 2 }));
 });
 
 describe("by keyboard alone", () => {

@@ -31,8 +31,7 @@ describe("the service's own events", () => {
     await mortal("listener", "service.memory.*");
     await publish("visible");
     const { id } = await remember("Terms of payment");
-    await site.go("/events");
-    await page.getByRole("link", { name: "com.example.seen" }).waitFor();
+    await site.go("/events", page.getByRole("link", { name: "com.example.seen" }));
     expect(await page.getByRole("link", { name: "service.memory.created" }).count()).toBe(0);
     await page.getByLabel("Service events").check();
     await page.getByRole("link", { name: "service.memory.created" }).first().waitFor();
@@ -40,8 +39,7 @@ describe("the service's own events", () => {
     await page.getByRole("link", { name: "Terms of payment" }).click();
     await page.waitForURL(`**/memories/${id}`);
 
-    await site.go("/");
-    await page.getByRole("link", { name: /com\.example\.seen/ }).waitFor();
+    await site.go("/", page.getByRole("link", { name: /com\.example\.seen/ }));
     expect(await page.getByRole("link", { name: /service\.memory/ }).count()).toBe(0);
     await page.getByLabel("Service events").click();
     await page.getByRole("link", { name: /service\.memory\.created.*Terms of payment/ }).waitFor();
@@ -80,8 +78,7 @@ describe("dead letters", () => {
   });
 
   test("show subject and error, and are filtered by agent, type and text", async () => {
-    await site.go("/dead-letters");
-    await site.button(/^70 ?the shop is shut/).waitFor();
+    await site.go("/dead-letters", site.button(/^70 ?the shop is shut/));
     const first = rows.first();
     await first.getByText("com.shop.cancelled").waitFor();
     await first.getByText("order-3").waitFor();
@@ -90,16 +87,13 @@ describe("dead letters", () => {
     await site.button("Search").click();
     await site.button(/^10 ?timeout/).waitFor({ state: "detached" });
     await rows.getByText("the shop is shut").first().waitFor();
-    await page.getByLabel("Text").fill("");
-    await page.getByLabel("Type").fill("*.cancelled");
-    await site.button("Search").click();
-    await site.button(/^4 ?timeout/).waitFor();
+    await site.fill({ Text: "", Type: "*.cancelled" });
+    await site.press("Search", site.button(/^4 ?timeout/));
     await settle(async () => (await rows.count()) === 4);
     await page.getByRole("combobox", { name: "Agent" }).fill("listener");
     await page.getByRole("option", { name: "listener" }).click();
     await page.getByText("No matching dead letters").waitFor();
-    await site.button("Clear filters").click();
-    await site.button(/^70 ?the shop/).waitFor();
+    await site.press("Clear filters", site.button(/^70 ?the shop/));
   });
 
   test("are selected as a range with Shift, and discarded", async () => {
@@ -110,18 +104,15 @@ describe("dead letters", () => {
     await page.getByText("4 selected").waitFor();
     await bar.getByRole("button", { name: "Discard" }).click();
     await page.getByRole("dialog").getByText("4 dead letters").waitFor();
-    await site.inDialog("Discard").click();
-    await page.getByText("4 dead letters discarded.").waitFor();
+    await site.confirm("Discard", "4 dead letters discarded.");
     expect(await left()).toBe(76);
     await page.getByText("selected").waitFor({ state: "detached" });
   });
 
   test("a group is replayed with one click and a look at what it does", async () => {
     await site.go("/dead-letters");
-    await site.button(/^Replay all: .*timeout/).click();
-    await page.getByRole("dialog").getByText("6 dead letters").waitFor();
-    await site.inDialog("Replay").click();
-    await page.getByText("6 dead letters replayed.").waitFor();
+    await site.press(/^Replay all: .*timeout/, page.getByRole("dialog").getByText("6 dead letters"));
+    await site.confirm("Replay", "6 dead letters replayed.");
     // The group goes by itself, when the last of it is replayed.
     await site.button(/^Replay all: .*timeout/).waitFor({ state: "detached" });
     const { deliveries } = ok(await billing.get("/delivery/poll?wait=30"));
@@ -138,22 +129,18 @@ describe("dead letters", () => {
     await settle(async () => (await rows.count()) === 50);
     await page.getByLabel("Select all").check();
     await page.getByText("50 selected").waitFor();
-    await site.button("Select all 70 that match").click();
-    await page.getByText("70 selected").waitFor();
+    await site.press("Select all 70 that match", "70 selected");
     await bar.getByRole("button", { name: "Discard" }).click();
     await page.getByRole("dialog").getByText("70 dead letters").waitFor();
-    await site.inDialog("Discard").click();
-    await page.getByText("70 dead letters discarded.").waitFor();
+    await site.confirm("Discard", "70 dead letters discarded.");
     expect(await left()).toBe(6);
   });
 
   test("one is replayed from the page of its event", async () => {
     const [{ event_id }] = ok(await admin.get("/delivery/dlq?limit=1")).items;
     await site.go(`/events/${event_id}`);
-    await site.button("Replay").click();
-    await page.getByRole("dialog").getByText("Receivers: billing.").waitFor();
-    await site.inDialog("Replay").click();
-    await page.getByText("1 dead letter replayed.").waitFor();
+    await site.press("Replay", page.getByRole("dialog").getByText("Receivers: billing."));
+    await site.confirm("Replay", "1 dead letter replayed.");
     // It was replayed before, with its group.
     await page.getByText("Replayed", { exact: true }).nth(1).waitFor();
     expect(await left()).toBe(5);
@@ -164,8 +151,7 @@ describe("live", () => {
   test("new rows are counted and inserted on demand, and shown ones change in place", async () => {
     await mortal("reader", "com.example.live");
     await publish("live-0");
-    await site.go("/events");
-    await page.getByRole("link", { name: "com.example.seen" }).first().waitFor();
+    await site.go("/events", page.getByRole("link", { name: "com.example.seen" }).first());
     const top = await rows.first().boundingBox();
     for (const n of [1, 2, 3]) await publish(`live-${n}`, "com.example.live");
     await site.button("3 new").waitFor();

@@ -92,8 +92,7 @@ describe("a step", () => {
     await page.getByLabel("Filter", { exact: true }).fill("data.order == run.values.order");
     await page.getByLabel("Deadline in hours").fill("5.5");
     await page.getByLabel("At the deadline").selectOption({ label: "Skip the step" });
-    await site.button("Create template").click();
-    await page.getByText("Event com.example.order.paid").waitFor();
+    await site.press("Create template", "Event com.example.order.paid");
     await site.button("Create run").click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Goal").fill("Order 7");
@@ -126,14 +125,11 @@ describe("a step", () => {
     const { id } = ok(await admin.post("/runs", { goal: "Two pairs of eyes", steps }));
     await site.go(`/runs/${id}`);
     await page.getByLabel("Note for the next assignee").fill("Please look");
-    await site.button("Offer handoff").click();
-    await page.getByText("Someone else must accept your offer").waitFor();
+    await site.press("Offer handoff", "Someone else must accept your offer");
     expect(await site.button("Accept").count()).toBe(0);
-    await site.button("Withdraw").click();
-    await page.getByText("Withdrawn.").waitFor();
+    await site.press("Withdraw", "Withdrawn.");
     ok(await agent.post(`/runs/${id}/handoff-offers`, { step_key: "write" }));
-    await site.button("Accept").click();
-    await page.getByText("Accepted. The step is completed.").waitFor();
+    await site.press("Accept", "Accepted. The step is completed.");
   });
 });
 
@@ -153,8 +149,7 @@ describe("a run of many steps", () => {
     const step = { step_key: "s0", what_makes_this_done: "All is in the folder." };
     ok(await admin.post(`/runs/${id}/steps/complete`, step));
     ok(await admin.post(`/runs/${id}/steps/skip`, { step_key: "s1", reason: "Not this month" }));
-    await site.go(`/runs/${id}?step=s0`);
-    await page.getByText("All is in the folder.").waitFor();
+    await site.go(`/runs/${id}?step=s0`, "All is in the folder.");
     await page.getByRole("img", { name: "Steps and dependencies: overview" }).waitFor();
     expect(await page.evaluate(SCALE)).toBeGreaterThan(0.91);
     const times = page.getByRole("list", { name: "Steps over time" });

@@ -27,10 +27,17 @@ interface Site {
   /** The organisation's admin, and the first agent, over HTTP. */
   admin: Api;
   agent: Api;
-  go(path: string): Promise<unknown>;
+  /** Opens a page, and waits for what it shows: a part, or a text. */
+  go(path: string, shows?: Locator | string): Promise<void>;
+  /** Fills fields of the page by their labels. */
+  fill(fields: Record<string, string>): Promise<void>;
   /** Returns the button of the page with this name. */
   button(name: string | RegExp): Locator;
   inDialog(button: string): Locator;
+  /** Presses a button of the page, and waits for what that shows: a part of the page, or a text. */
+  press(button: string | RegExp, shows: Locator | string): Promise<void>;
+  /** The same in the open dialog. */
+  confirm(button: string, shows: Locator | string): Promise<void>;
   /** A field of the open dialog, where the page has one of the same name: until it is open, there is only that. */
   field(label: string): Locator;
   /** Of the page itself, not of a document that it shows. */
@@ -63,11 +70,26 @@ export async function openSite(
   const problems = problemsOf(page, server);
   await signIn(page, server.root, await personOf(admin, server));
   const open = opened.move();
+  const button: Site["button"] = (name) => page.getByRole("button", { name });
+  const inDialog: Site["inDialog"] = (name) =>
+    page.getByRole("dialog").getByRole("button", { name, exact: true });
+  const shown = (what: Locator | string) =>
+    (typeof what === "string" ? page.getByText(what) : what).waitFor();
+  const click = async (what: Locator, shows: Locator | string) => {
+    await what.click();
+    await shown(shows);
+  };
   return {
-    ...{ server, browser, page, problems, admin, agent },
-    go: (path) => page.goto(server.root + path),
-    button: (name) => page.getByRole("button", { name }),
-    inDialog: (name) => page.getByRole("dialog").getByRole("button", { name, exact: true }),
+    ...{ server, browser, page, problems, admin, agent, button, inDialog },
+    go: async (path, shows) => {
+      await page.goto(server.root + path);
+      if (shows) await shown(shows);
+    },
+    fill: async (fields) => {
+      for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text);
+    },
+    press: (name, shows) => click(button(name), shows),
+    confirm: (name, shows) => click(inDialog(name), shows),
     field: (label) => page.getByRole("dialog").getByLabel(label),
     heading: (name) => page.locator(".page-head").getByRole("heading", { name, level: 1 }),
     close: () => open.disposeAsync(),
