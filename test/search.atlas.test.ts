@@ -46,12 +46,10 @@ test("ranking is told the same of rows as the local index tells it", () => {
   const local = new SearchEngine(":memory:");
   local.useModel("m");
   local.put(TENANT, turns);
-  const rows = local
-    .unembedded(9, 0)
-    .map((each) => ({
-      ...each,
-      vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
-    }));
+  const rows = local.unembedded(9, 0).map((each) => ({
+    ...each,
+    vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
+  }));
   local.setVectors("m", rows);
   const asked = query("digging a burrow deep, aardva NPT", { vector: vector(1, 1) });
   while (!local.load(TENANT, asked.kind));
