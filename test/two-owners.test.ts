@@ -68,8 +68,7 @@ describe("two owners of one queue", () => {
       const node = receiver % 2;
       for (let round = 0; acknowledged.size < EVENTS; round++) {
         const lease = `${receiver} ${round}`;
-        const wish = { limit: 7, wait_ms: 50, lease };
-        const { deliveries } = await call<Received>(node, "claim", wish);
+        const { deliveries } = await call<Received>(node, "claim", { limit: 7, wait_ms: 50, lease });
         for (const { id } of deliveries) {
           if (held.has(id) || acknowledged.has(id)) twice.push(`${id}: ${held.get(id)} and ${lease}`);
           held.set(id, lease);

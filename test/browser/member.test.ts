@@ -153,8 +153,7 @@ async function furnish(): Promise<Record<string, string>> {
   ];
   const tie = { target_memory_id: b, relationship_type: "supports" };
   ok(await agent.post(`/memories/${a}/relationships`, tie));
-  const pair = { memory_a_id: a, memory_b_id: b };
-  const merge = ok(await agent.post("/memories/merge-proposals", pair)).id;
+  const merge = ok(await agent.post("/memories/merge-proposals", { memory_a_id: a, memory_b_id: b })).id;
   const output = ok(await agent.post("/outputs", { body: "# Notes", scope: "institutional" })).id;
   const file = { filename: "a.txt", mime_type: "text/plain", file_content: "QQ==", sensitivity: "public" };
   const document = ok(await agent.post("/documents", file)).document_id;
@@ -168,8 +167,7 @@ async function furnish(): Promise<Record<string, string>> {
   ];
   const offered = ok(await admin.post("/runs", { goal: "Offered", steps })).id;
   ok(await agent.post(`/runs/${offered}/handoff-offers`, { step_key: "a" }));
-  const template = { name: "Notes", slug: "notes", steps: [steps[0]] };
-  ok(await admin.post("/process-templates", template));
+  ok(await admin.post("/process-templates", { name: "Notes", slug: "notes", steps: [steps[0]] }));
   ok(await admin.post("/projects", { key: "apollo" }));
   return {
     ...{ MEMORY: a, MERGE: merge, OUTPUT: output, DOCUMENT: document, AGENT: own, RUN: offered },
@@ -250,8 +248,7 @@ async function fillSomehow(field: Locator): Promise<void> {
 async function chooseSomething(box: Locator): Promise<void> {
   await box.click();
   const option = page.locator(".combo-choice").first();
-  const none = page.getByText("No matches.");
-  await option.or(none).first().waitFor();
+  await option.or(page.getByText("No matches.")).first().waitFor();
   if ((await option.count()) > 0) await option.click();
   else await box.press("Escape");
 }

@@ -51,8 +51,7 @@ describe("the health of an agent", () => {
   test("is stuck when deliveries wait and nothing is acknowledged, and well again after", async () => {
     const one = await newOne();
     await publish(one, 2);
-    const stuck = await healthWhen(one, { state: "stuck" });
-    expect(stuck).toMatchObject({
+    expect(await healthWhen(one, { state: "stuck" })).toMatchObject({
       reason: expect.stringMatching(
         /^The oldest pending delivery is \d+ s old, and nothing was acknowledged since\.$/,
       ),
@@ -93,8 +92,7 @@ describe("the health of an agent", () => {
     const settings = { delivery_mode: "push", delivery_endpoint: endpoint.url };
     const one = await newOne({ agent: settings });
     await publish(one, 1);
-    const down = await healthWhen(one, { state: "unreachable" });
-    expect(down).toMatchObject({
+    expect(await healthWhen(one, { state: "unreachable" })).toMatchObject({
       reason: expect.stringContaining("The endpoint has not been reached for"),
       pending: 1,
       last_error: { reason: expect.any(String) },

@@ -262,8 +262,7 @@ describe("a deadline", () => {
     expect(types.get(over.id)).toBe("service.approval.expired");
     expect(types.get(decided.id)).toBe("service.approval.answered");
     expect(ok(await waiting.get(`/approvals/${over.id}`)).status).toBe("expired");
-    const settled = ok(await waiting.get(`/approvals/${decided.id}`));
-    expect(settled).toMatchObject({
+    expect(ok(await waiting.get(`/approvals/${decided.id}`))).toMatchObject({
       ...{ status: "answered", choice: "reject", answered_by: "deadline", answered_by_user_id: null },
     });
     await refused(answer(cast.orgAdmin, decided.id), "conflict");

@@ -79,8 +79,7 @@ test("everything accepted before a backup under load exists after its restore", 
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readdir(scratch)).toEqual(["under-load.sensorium"]);
 
-  const seen = await npmRun("check", null, server.dataDir);
-  expect(seen).toEqual({
+  expect(await npmRun("check", null, server.dataDir)).toEqual({
     code: 0,
     output: expect.stringMatching(/\bevents +\d+ readable\n.*is whole\.\n$/s),
   });

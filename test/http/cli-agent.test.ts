@@ -31,8 +31,7 @@ test("an interest is tried, made, listed and withdrawn", async () => {
   expect(made).toMatchObject({ event_type: wanted[0], priority: 9, enrichment_depth: "shallow" });
   const line = `${made.id} com.example.tried where data.total > 7`;
   expect((await done("interest", "list")).split("\n")).toContain(line);
-  const ran = await cli.run(["interest", "add", ...wanted]);
-  expect(ran).toMatchObject({
+  expect(await cli.run(["interest", "add", ...wanted])).toMatchObject({
     code: 1,
     err: expect.stringContaining(`filter: ${made.id}. Update that one.`),
   });

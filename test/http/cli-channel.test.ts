@@ -43,8 +43,7 @@ test("an event is pushed into the session, as data, and is acknowledged when the
   );
   expect(meta).toEqual({ attempt: "1", event_id: event, delivery_id: expect.stringMatching(/^dlv/) });
   expect(await stateOf(event)).toBe("pending");
-  const settled = await call("deliveries_ack", { delivery_ids: [meta.delivery_id] });
-  expect(settled).toEqual({ acknowledged: 1 });
+  expect(await call("deliveries_ack", { delivery_ids: [meta.delivery_id] })).toEqual({ acknowledged: 1 });
   expect(await stateOf(event)).toBe("acknowledged");
 });
 

@@ -154,8 +154,7 @@ test("over the quota it is not kept, and counted below it; it goes with the deli
     const $set = { retire_at: new Date(store.now() - 1) };
     await deliveries.update(world.tenant_id, { _id: id }, { $set });
   });
-  const big = { body: "# Full\n".padEnd(1_200_000, "full ") };
-  ok(await world.agent.post("/outputs", big));
+  ok(await world.agent.post("/outputs", { body: "# Full\n".padEnd(1_200_000, "full ") }));
   ok(await operator.patch(`/tenants/${world.tenant_id}`, { storage_quota_mb: 1 }));
   const answer = ok(await agent.post("/delivery/ack", { delivery_ids: [late.id], log: "more" }));
   expect(answer).toEqual({ acknowledged: 1 });

@@ -112,8 +112,7 @@ describe("bulk requests by a filter", () => {
   });
 
   test("discard, which no replay brings back, and which is audited with its count", async () => {
-    const answer = ok(await discard({ reason: dead("shut"), agent_id: one.id }));
-    expect(answer).toEqual({
+    expect(ok(await discard({ reason: dead("shut"), agent_id: one.id }))).toEqual({
       ...{ status: "accepted", count: 3, groups: [{ dlq_reason: dead("shut"), count: 3 }], more: false },
     });
     expect(await groups("")).toMatchObject({ total: 2 });

@@ -80,8 +80,7 @@ describe("the same request with the same key", () => {
     const key = newKey();
     const first = api(gateway, "ann").post("/things/slow", { name: "slow" }, key);
     await settle(() => domain.waiting() === 1);
-    const filter = { answered_at: null };
-    const held = await files.store.collection(IdempotencyModel).findOne("tn_one", filter);
+    const held = await files.store.collection(IdempotencyModel).findOne("tn_one", { answered_at: null });
     const { fingerprint, lease } = held as { fingerprint: string; lease: string };
     const place = {
       ...{ tenant_id: "tn_one", caller_id: callerId(CALLERS.ann as Caller), key: key["idempotency-key"] },

@@ -64,8 +64,7 @@ describe("exchanging a key", () => {
     const token = await agentToken(server, (await newKey()).key);
     const { keys } = ok(await api(server).get(`${server.root}/.well-known/jwks.json`));
     const publicKey = createPublicKey({ key: keys[0] as JsonWebKey, format: "jwk" });
-    const claims = jwt.verify(token, publicKey, { algorithms: ["ES256"], audience: "sensorium" });
-    expect(claims).toMatchObject({
+    expect(jwt.verify(token, publicKey, { algorithms: ["ES256"], audience: "sensorium" })).toMatchObject({
       ...{ tenant_id: world.tenant_id, scopes: ["send"], key_id: expect.stringMatching(/^key_/) },
     });
   });

@@ -100,8 +100,7 @@ test("the limits are those of the installation, and null where there is none", a
 
 test("each tenant has its own numbers, however soon after another's it asks", async () => {
   const event = { specversion: "1.0", id: "seen", type: "com.example.seen", source: "/live" };
-  const interest = { event_type: event.type };
-  ok(await other.admin.post(`/agents/${other.agentId}/interests`, interest));
+  ok(await other.admin.post(`/agents/${other.agentId}/interests`, { event_type: event.type }));
   ok(await other.agent.post("/events", event));
   const stats = async ({ admin }: World) => ok(await admin.get("/stats"));
   const theirs = await settle(async () => {

@@ -99,8 +99,7 @@ describe("what could not be mapped", () => {
     await unmapped("left", 1, "many");
     ok(await change(hook, { mapping: RIGHT }));
     const [{ dlq_reason: reason }] = (await deadLetters("many")) as [DeadLetter];
-    const dry = ok(await world.admin.post("/delivery/dlq/replay", { reason, dry_run: true }));
-    expect(dry).toEqual({
+    expect(ok(await world.admin.post("/delivery/dlq/replay", { reason, dry_run: true }))).toEqual({
       ...{ status: "dry_run", count: 4, more: false },
       groups: [{ dlq_reason: reason, count: 4 }],
     });

@@ -68,8 +68,7 @@ describe("tools", () => {
   test("are operations with their schemas and what they do", async () => {
     await using whole = await connectMcp(server, agent.token, { query: "tools=all" });
     const { tools } = await whole.client.listTools();
-    const search = tools.find(({ name }) => name === "memories_search");
-    expect(search).toMatchObject({
+    expect(tools.find(({ name }) => name === "memories_search")).toMatchObject({
       title: expect.any(String),
       description: expect.any(String),
       inputSchema: { type: "object", required: ["query"], properties: { query: { type: "string" } } },
@@ -209,8 +208,7 @@ describe("tools", () => {
   });
 
   test("that read say which arguments they ignore", async () => {
-    const result = await mcp.client.callTool({ name: "memories_list", arguments: { query: "x" } });
-    expect(result).toMatchObject({
+    expect(await mcp.client.callTool({ name: "memories_list", arguments: { query: "x" } })).toMatchObject({
       content: [
         { text: expect.stringContaining('"memories":[') },
         {
@@ -258,8 +256,7 @@ describe("tools", () => {
       });
     const [first, again] = [await create("One"), await create("One")];
     expect(again.content).toEqual(first.content);
-    const refused = await create("Two");
-    expect(refused).toMatchObject({
+    expect(await create("Two")).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('"conflict"') }],
     });

@@ -119,8 +119,7 @@ test("forgetting hides it from all but its owner, who can take it back as it was
   expect([status, body]).toEqual([200, told]);
   expect((await forget()).body).toEqual(body);
   expect((await bob.get(`/memories/${made.id}`)).status).toBe(404);
-  const state = { status: "forgotten", invalid_at: body.invalid_at };
-  expect(await stateOf(alice, made.id)).toMatchObject(state);
+  expect(await stateOf(alice, made.id)).toMatchObject({ status: "forgotten", invalid_at: body.invalid_at });
   expect((await bob.post(`/memories/${made.id}/restore`)).status).toBe(404);
   const restored = ok(await alice.post(`/memories/${made.id}/restore`));
   const { updated_at, accessed_at } = restored;

@@ -57,8 +57,7 @@ describe("a new memory", () => {
     expect(made.project_id).toBeNull();
     expect(ok(await alice.patch(`/memories/${moved.id}`, { project_id: "" })).project_id).toBeNull();
     const { memories } = ok(await alice.get("/memories?project_id=&limit=200"));
-    const ids = memories.map(({ id }: { id: string }) => id);
-    expect(ids).toEqual(expect.arrayContaining([made.id, moved.id]));
+    expect(memories.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([made.id, moved.id]));
   });
 
   test("takes the caller's team, or another that it names", async () => {

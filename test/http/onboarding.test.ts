@@ -30,8 +30,7 @@ test("each step is done once the organisation has done it, and stays done", asyn
     STEPS.map((key, i) => ({ key, status: i === 0 ? "done" : "todo", source: "derived" })),
   );
   const expectDone = async (count: number) => {
-    const done = STEPS.slice(0, count);
-    expect(await doneOf(admin)).toEqual(done);
+    expect(await doneOf(admin)).toEqual(STEPS.slice(0, count));
     const { completed_steps, next_action, all_complete } = await guidance(agent);
     expect([completed_steps, next_action?.key ?? null, all_complete]).toEqual([
       count,
@@ -84,8 +83,7 @@ test("stays dismissed for a person and the agents they own", async () => {
 
 test("an agent that nobody owns is told what is true for all", async () => {
   const orphan = await agentIn(server, world.agent, { owner_user_id: null });
-  const general = await guidance(orphan);
-  expect(general).toEqual({
+  expect(await guidance(orphan)).toEqual({
     ...{ dismissed_at: null, all_complete: false, personalized: false, completed_steps: 0, total_steps: 0 },
     ...{ steps: [], next_action: expect.objectContaining({ ccode: "Capture" }) },
   });

@@ -50,8 +50,7 @@ test("who may read an agent's own, its team's, the tenant's", async () => {
       for (const path of ["", "/versions", "/versions/1"])
         await refused(caller.get(`/outputs/${id}${path}`), "not_found");
       await refused(caller.del(`/outputs/${id}`), "not_found");
-      const version = { output_id: id, body: "mine now" };
-      await refused(caller.post("/outputs", version), "not_found");
+      await refused(caller.post("/outputs", { output_id: id, body: "mine now" }), "not_found");
     }
   }
   await refused(bob.del(`/outputs/${shared.id}`), "forbidden");
@@ -115,11 +114,9 @@ describe("search", () => {
   test("an output is found again when its successor no longer supersedes it", async () => {
     const old = await save(cyd, "Egret list", "egret list egret list");
     const kept = await save(cyd, "Egret note", "egret note egret note");
-    const both = { supersedes_ids: [old.id, kept.id] };
-    const { id } = await save(cyd, "Egrets, new", "About egrets", both);
+    const { id } = await save(cyd, "Egrets, new", "About egrets", { supersedes_ids: [old.id, kept.id] });
     expect(titles(await find(cyd, "egret"))).toEqual(["Egrets, new"]);
-    const version = { output_id: id, body: "About egrets again", supersedes_ids: [kept.id] };
-    ok(await cyd.post("/outputs", version));
+    ok(await cyd.post("/outputs", { output_id: id, body: "About egrets again", supersedes_ids: [kept.id] }));
     await settle(async () => titles(await find(cyd, "egret")).includes("Egret list"));
     expect(ok(await cyd.get(`/outputs/${old.id}`)).superseded_by).toBeNull();
     expect(ok(await cyd.get(`/outputs/${kept.id}`)).superseded_by).toBe(id);
@@ -162,8 +159,7 @@ describe("search", () => {
     expect(titles(await find(cyd, "lemur logistics")).sort()).toEqual(["In open", "Unfiled"]);
     const all = await find(cyd, "lemur logistics", { include_archived: true });
     expect(titles(all).sort()).toEqual(["In open", "In shut", "Unfiled"]);
-    const unknown = { query: "lemur", project_id: "nowhere" };
-    await refused(cyd.post("/outputs/search", unknown), "validation_error");
+    await refused(cyd.post("/outputs/search", { query: "lemur", project_id: "nowhere" }), "validation_error");
   });
 });
 

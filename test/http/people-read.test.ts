@@ -80,8 +80,7 @@ describe("handoffs", () => {
     for (const path of paths) {
       for (const who of [bot, world.agent, world.member]) await refused(who.get(path), "forbidden");
     }
-    const elsewhere = `/agents/${world.agentId}/handoffs/${ids[0]}`;
-    await refused(world.admin.get(elsewhere), "not_found");
+    await refused(world.admin.get(`/agents/${world.agentId}/handoffs/${ids[0]}`), "not_found");
     await refused(world.admin.get(`/agents/${bot.id}/handoffs/${ABSENT}`), "not_found");
   });
 });

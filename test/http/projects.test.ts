@@ -10,8 +10,7 @@ const keysOf = (body: { projects: { key: string }[] }) => body.projects.map(({ k
 
 test("projects are listed by key whatever its case, by status and by the page", async () => {
   for (const key of ["delta", "Beta", "alpha", "Charlie"]) {
-    const made = await admin.post("/projects", { key });
-    expect(made).toMatchObject({
+    expect(await admin.post("/projects", { key })).toMatchObject({
       status: 201,
       body: { key, name: key, status: "active", target_date: null, created_from_backfill: false },
     });

@@ -64,8 +64,7 @@ test("an event before the step is ready does not count, one at the moment after 
   await publish(world.agent, { order_id: "early" });
   const done = ok(await act(world.agent, run, "complete", { step_key: "order" }));
   expect(done.run_completed).toBe(false);
-  const position = ok(await world.agent.get(at(run, "position")));
-  expect(position).toMatchObject({
+  expect(ok(await world.agent.get(at(run, "position")))).toMatchObject({
     my_next: null,
     ready_steps: [{ step_key: "payment", status: "in_progress", waiting_since: expect.any(String) }],
   });

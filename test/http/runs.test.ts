@@ -36,8 +36,7 @@ test("a run goes from its first step to its retrospective", async () => {
       ...{ ended_at: null, outcome: null, inbound_handoff_id: null, warning: null, specialist: null },
     },
   });
-  const second = ok(await act(world.member, run, "start", { step_key: "a" }));
-  expect(second).toMatchObject({
+  expect(ok(await act(world.member, run, "start", { step_key: "a" }))).toMatchObject({
     ...{ actor_kind: "user", actor_id: member, warning: expect.stringContaining(world.agentId) },
   });
 
@@ -333,7 +332,6 @@ test("an exemplar that is attached again while somebody tries to delete it stays
   const tries = Array.from({ length: 40 }, (_, i) =>
     i % 2 ? attach() : world.agent.del(`/exemplars/${id}`),
   );
-  const statuses = new Set((await Promise.all(tries)).map(({ status }) => status));
-  expect(statuses).toEqual(new Set([200, 409]));
+  expect(new Set((await Promise.all(tries)).map(({ status }) => status))).toEqual(new Set([200, 409]));
   expect(ok(await world.agent.get(`/runs/${run.id}`)).exemplar_ids).toEqual([id]);
 });

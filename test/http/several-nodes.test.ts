@@ -66,8 +66,7 @@ await onNodes("two gateways and two workers", 2, settings, ({ nodes, admin }) =>
 
   test("a stream at one gateway holds at most its limit, and an ack at the other frees capacity", async () => {
     const agent = await subscriberWith("com.room", 6);
-    const url = `${other.url}/delivery/stream?max_in_flight=1`;
-    const { chunks, close } = await openStream(url, agent.token);
+    const { chunks, close } = await openStream(`${other.url}/delivery/stream?max_in_flight=1`, agent.token);
     const next = async () => {
       for (;;) {
         const { value = [] } = await chunks.next();

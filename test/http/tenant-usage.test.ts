@@ -76,8 +76,7 @@ test("limits of requests of a tenant are the operator's, and need no restart", a
 
 test("limits of requests of a key hold for it and its tokens, and for no other key", async () => {
   const keys = `/agents/${noisy.agentId}/keys`;
-  const body = { scopes: ["send"], requests_per_minute: 40 };
-  const made = ok(await noisy.admin.post(keys, body));
+  const made = ok(await noisy.admin.post(keys, { scopes: ["send"], requests_per_minute: 40 }));
   expect(made.requests_per_minute).toBe(40);
   const own = api(server, made.key);
   expect(await limitOf(own)).toBe(40);

@@ -93,8 +93,7 @@ describe("the operator's tenants", () => {
     for (const caller of [gone.admin, gone.agent])
       await settle(async () => (await caller.get("/auth/me")).status === 401);
     await refused(operator.del(`/tenants/${gone.tenant_id}`), "not_found");
-    const patch = operator.patch(`/tenants/${gone.tenant_id}`, { status: "active" });
-    await refused(patch, "not_found");
+    await refused(operator.patch(`/tenants/${gone.tenant_id}`, { status: "active" }), "not_found");
     expect(ok(await stays.admin.get("/agents"))).toEqual(before);
     const again = await makeWorld(server, "gone");
     expect(ok(await again.admin.get("/agents")).total).toBe(1);

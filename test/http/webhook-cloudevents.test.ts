@@ -330,8 +330,7 @@ describe("a sender with its delivery's id in a header", () => {
     const hook = await sender(name);
     const sent = make(hook.signing_secret);
     const answer = await post(hook, sent);
-    const event = await eventOf(answer);
-    expect(event).toMatchObject({
+    expect(await eventOf(answer)).toMatchObject({
       type: `com.${name}.${kind}`,
       source: `/w/${world.slug}/${name}`,
       id: `${hook.id}:${sent.headers[header]}`,

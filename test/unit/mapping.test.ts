@@ -37,8 +37,7 @@ describe("a payload becomes an event", () => {
 
   test("with what its pointers lead to", () => {
     const payload = { what: "Paid", "a/b": { "m~n": [{ id: 12 }] }, about: "order 7", body: { total: 5 } };
-    const spec = { id: "/a~1b/m~0n/0/id", subject: "/about", data: "/body" };
-    expect(mapped(spec, payload)).toMatchObject({
+    expect(mapped({ id: "/a~1b/m~0n/0/id", subject: "/about", data: "/body" }, payload)).toMatchObject({
       ...{ id: "whk_1:12", subject: "order 7", type: "com.shop.order.paid", data: { total: 5 } },
     });
   });
@@ -125,8 +124,7 @@ describe("what cannot be mapped", () => {
     ["id", { id: "/x" }],
     ["subject", { subject: "/x" }],
   ])("an %s that CloudEvents does not allow says so", (field, spec) => {
-    const result = map(spec, { what: "paid", x: "line\nbreak" });
-    expect(result).toEqual({
+    expect(map(spec, { what: "paid", x: "line\nbreak" })).toEqual({
       error: expect.stringMatching(`^mapping error: ${field}: expected a non-empty`),
     });
   });

@@ -120,8 +120,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     try {
       const groups = Array.from({ length: 30 }, (_, n) => `${agent_id} k${n}`);
       const { heads } = await (nodes[0] as (typeof nodes)[0]).ordering.next(tenant_id, groups);
-      const found = heads.map(({ event_id }) => event_id).toSorted();
-      expect(found).toEqual(numbers.slice(30, 60).map(nameOf));
+      expect(heads.map(({ event_id }) => event_id).toSorted()).toEqual(numbers.slice(30, 60).map(nameOf));
       expect(reads.flatMap(({ mock }) => mock.calls).length).toBeLessThanOrEqual(most);
     } finally {
       for (const each of reads) each.mockRestore();

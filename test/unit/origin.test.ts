@@ -14,8 +14,7 @@ async function withBroker(gateway: string | null, run: (broker: ServiceBroker) =
 
 test("a node of a cluster that knows no gateway gives a retryable fault, not its own address", () =>
   withBroker(null, async (broker) => {
-    const asked = originOf(broker, readConfig({ NATS_URL, PORT: "0" }), 100);
-    await expect(asked).rejects.toMatchObject({
+    await expect(originOf(broker, readConfig({ NATS_URL, PORT: "0" }), 100)).rejects.toMatchObject({
       type: "service_unavailable",
       data: { retry_after_seconds: 1 },
     });

@@ -116,8 +116,7 @@ test("all leases are written before the store closes", async () => {
 test("a delivery that others take is not delivered, and one that they give back is", async () => {
   const [first, second, third] = await insert(newRow(), newRow(), newRow());
   expect(await take(1)).toEqual([first]);
-  const dead = { $set: { state: "dead" as const } };
-  await deliveries.updateMany(tenant_id, { _id: second as string }, dead);
+  await deliveries.updateMany(tenant_id, { _id: second as string }, { $set: { state: "dead" as const } });
   expect(await take(1)).toEqual([third]);
   await deliveries.bulk([
     { updateOne: { filter: { tenant_id, _id: second as string }, update: { $set: { state: "ready" } } } },

@@ -32,8 +32,7 @@ const never = (err: Error) => {
 /** The store, where something happens before each update. */
 function withEach(before: (filter: { _id: string }) => Promise<void>): Store {
   const collection = (model: never) => {
-    const rows = files.store.collection(model);
-    return new Proxy(rows, {
+    return new Proxy(files.store.collection(model), {
       get(target, name) {
         if (name !== "update") return Reflect.get(target, name, target);
         return async (...args: [string, { _id: string }, object]) => {

@@ -14,8 +14,7 @@ import { Statements } from "../tables/statements.ts";
 const directory = mkdtempSync(join(tmpdir(), "sensorium-plans-"));
 
 const statements = new Statements(openForWriting(join(directory, "plans.db")));
-const catalog = new Catalog(statements);
-const schema = new Schema(statements, catalog);
+const schema = new Schema(statements, new Catalog(statements));
 const index = (name: string, key: Sort, sparse = false) =>
   schema.createIndexes("d", [{ name, key, unique: false, sparse }]);
 index("poll", [

@@ -26,8 +26,7 @@ export function vectorCases(index: () => SearchIndex): void {
 
     test("the cosine is that of the vectors, whatever their length", async () => {
       await put(entry({ id: "right" }), entry({ id: "diagonal" }), entry({ id: "across" }));
-      const rows = { right: vector(5), diagonal: vector(2, 2), across: vector(0, 3) };
-      expect(await embed("one", rows)).toBe(3);
+      expect(await embed("one", { right: vector(5), diagonal: vector(2, 2), across: vector(0, 3) })).toBe(3);
       const found = await cosines(vector(0.5));
       expect(found.get("right")).toBeCloseTo(1, 2);
       expect(found.get("diagonal")).toBeCloseTo(Math.SQRT1_2, 2);

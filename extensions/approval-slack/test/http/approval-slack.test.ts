@@ -95,8 +95,7 @@ describe("a question", () => {
       ["Answer with a text", `${server.root}/approvals/${id}`],
     ]);
 
-    const value = buttonFor(message, "ship & tell");
-    const answered = await click(value);
+    const answered = await click(buttonFor(message, "ship & tell"));
     const text = `Answered with *ship &amp; tell* by <@${USER}>.`;
     expect(answered).toMatchObject({ status: 200, body: { replace_original: true } });
     // A choice such as "@here" mentions nobody.

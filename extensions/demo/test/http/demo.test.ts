@@ -80,15 +80,13 @@ test("fills a separate organisation, once, and removes it whole", async () => {
   expect(demo.made.length).toBeGreaterThan(5);
   const admin = await inside(demo);
   await expectStory(admin);
-  const again = ok(await agent.post("/demo"));
-  expect(again).toEqual(demo);
+  expect(ok(await agent.post("/demo"))).toEqual(demo);
   await expectStory(admin);
   expect(ok(await agent.get("/demo")).tenant.id).toBe(demo.tenant.id);
   expect(ok(await agent.get("/memories?include_superseded=true")).total).toBe(0);
   expect(ok(await other.agent.get("/memories")).total).toBe(1);
 
-  const removed = await remove();
-  expect(removed).toMatchObject({ tenant_id: demo.tenant.id });
+  expect(await remove()).toMatchObject({ tenant_id: demo.tenant.id });
   expect(await remove()).toEqual({ tenant_id: null, erased: 0 });
   expect(await tenants()).toEqual(before);
   expect((await admin.get("/agents")).status).toBe(401);

@@ -86,8 +86,7 @@ test("docx is one that Word reads", async () => {
 });
 
 test("an e-mail has a file attached", async () => {
-  const body = { to: "ann@example.com", attach_format: "docx" };
-  ok(await world.member.post(`/outputs/${id}/email`, body));
+  ok(await world.member.post(`/outputs/${id}/email`, { to: "ann@example.com", attach_format: "docx" }));
   expect(mail.received[0]?.data).toMatch(/filename.*\.docx/);
 });
 

@@ -6,8 +6,7 @@ type Shown = [x: number, y: number, text: string, size?: number];
 
 const show = ([x, y, text, size = 10]: Shown) => `BT /F ${size} Tf ${x} ${y} Td (${text}) Tj ET\n`;
 const read = async (content: string, font?: string[]) => {
-  const bytes = pdfOf(Buffer.from(content, "latin1"), font);
-  const pages = await parsePdf(new Uint8Array(bytes));
+  const pages = await parsePdf(new Uint8Array(pdfOf(Buffer.from(content, "latin1"), font)));
   return pages.map(({ text }) => text).join("\f");
 };
 const layout = (...shown: Shown[]) => read(shown.map(show).join(""));
