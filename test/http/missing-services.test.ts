@@ -31,9 +31,7 @@ const mongo = await startMongo();
     folder = await mkdtemp(join(tmpdir(), "sensorium-older-"));
     env = {
       MONGO_URL: "url" in mongo ? mongo.url : "",
-      NATS_URL: nats.url,
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      RATE_LIMIT_PER_MINUTE: "0",
+      ...{ NATS_URL: nats.url, SECRET_KEY: randomBytes(32).toString("base64"), RATE_LIMIT_PER_MINUTE: "0" },
     };
     worker = await startWorker(
       env,

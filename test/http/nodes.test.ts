@@ -26,9 +26,7 @@ const here = "url" in mongo;
   beforeAll(async () => {
     const env = {
       MONGO_URL: here ? mongo.url : "",
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      OPERATOR_TOKEN,
-      RATE_LIMIT_PER_MINUTE: "0",
+      ...{ SECRET_KEY: randomBytes(32).toString("base64"), OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" },
     };
     one = await startServer({ env });
     other = await startServer({ env, beside: one });

@@ -29,9 +29,7 @@ const versions = await versionsBefore();
     nats = await startNats();
     env = {
       MONGO_URL: "url" in mongo ? mongo.url : "",
-      NATS_URL: nats.url,
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      RATE_LIMIT_PER_MINUTE: "0",
+      ...{ NATS_URL: nats.url, SECRET_KEY: randomBytes(32).toString("base64"), RATE_LIMIT_PER_MINUTE: "0" },
     };
     former = await checkOutFormer();
     before = await startAlone({ env, root: former.folder });

@@ -40,23 +40,15 @@ export const CLUSTER: World = {
       oauth-mcp unknown-keys who-may-call`,
     "a client: the same operations are tried by others": words`
       cli cli-agent cli-errors cli-events cli-login client client-listen client-package mcp-agents snippets`,
-    "sign-in and keys: identity.test.ts covers a worker": [
-      "api-key-bearer",
-      "audit-sign-ins",
-      "guessing",
-      "oauth-token",
-    ],
+    "sign-in and keys: identity.test.ts covers a worker": words`
+      api-key-bearer audit-sign-ins guessing oauth-token`,
     "state of a single node: nats.test.ts covers a worker": ["observability"],
     "nodes share counts some seconds later: store.usage.test.ts covers two nodes": [
       "storage-quota",
       "tenant-usage",
     ],
-    "queues within one process; fair-nodes.test.ts has two workers": [
-      "fair-documents",
-      "fair-reads",
-      "fairness",
-      "unread-streams",
-    ],
+    "queues within one process; fair-nodes.test.ts has two workers": words`
+      fair-documents fair-reads fairness unread-streams`,
     "memory of one process, and rows written while it is stopped": ["list-memory", "list-memory-mongo"],
     "connectors-nodes.test.ts has two workers": ["connectors"],
     "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
@@ -82,11 +74,8 @@ export const FERRETDB: World = {
     agents bundles dlq-many documents-original events memories-supersede memory-keys merges oauth tenants
     webhooks`,
   alone: {
-    "hundreds of writes at once, or megabytes: it reads whole collections and writes one at a time": [
-      "outputs",
-      "specialists",
-      "torture",
-    ],
+    "hundreds of writes at once, or megabytes: it reads whole collections and writes one at a time": words`
+      outputs specialists torture`,
     "the pace of sweeps, which a slow record delays": ["shared-work"],
   },
 };

@@ -44,9 +44,7 @@ suite("Claude Code", () => {
   test("a session leaves a handoff, and the next one begins with it", async () => {
     await there.agent.memories.create({
       title: "Parcels over 30 kg go by freight",
-      content: "The third parcel weighs 40 kg.",
-      type: "semantic",
-      scope: "agent",
+      ...{ content: "The third parcel weighs 40 kg.", type: "semantic", scope: "agent" },
     });
     expect(await ask("-p", "Pack the third parcel")).toContain("The third parcel is packed.");
     await expectSaved(there, "claude-code", { branch: "main" });
