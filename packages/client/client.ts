@@ -9,6 +9,7 @@ import type {
   MemoriesCreateParams,
   Memory,
   PublishResult,
+  RejectedEvent,
 } from "./generated/types.ts";
 import type { Handler, ListenOptions } from "./handler.ts";
 import { ensureInterest, type NewInterest } from "./interest.ts";
@@ -54,6 +55,8 @@ export interface ClientOptions {
 export interface Client extends Api {
   /** Publishes an event. Generates a missing `id`, so that retries publish it only once. */
   publish(event: NewEvent, options?: CallOptions): Promise<PublishResult>;
+  /** Publishes up to 100 events in one request. Returns the result of each; a refused one does not affect the others. */
+  publishAll(events: readonly NewEvent[], options?: CallOptions): Promise<(PublishResult | RejectedEvent)[]>;
   /**
    * Creates a memory. Without them the title is the first line, the type `semantic`, and the scope the caller's own:
    * `agent` for an agent, `institutional` for a person, or that of the superseded memory.
@@ -70,9 +73,13 @@ export interface Client extends Api {
 }
 
 /** A client that knows the events of its program: `Types` maps their types to their data. */
-export interface TypedClient<Types extends object> extends Omit<Client, "publish" | "listen"> {
+export interface TypedClient<Types extends object> extends Omit<Client, "publish" | "publishAll" | "listen"> {
   /** Publishes an event of the map; see `Client`. */
   publish(event: NewEventOf<Types>, options?: CallOptions): Promise<PublishResult>;
+  publishAll(
+    events: readonly NewEventOf<Types>[],
+    options?: CallOptions,
+  ): Promise<(PublishResult | RejectedEvent)[]>;
   /** Receives the events of the map; see `Client`. */
   listen(handler: Handler<EventsOf<Types>>, options?: ListenOptions): Listener;
   listen<Data>(handler: Handler<EventOf<Data>>, options?: ListenOptions): Listener;
@@ -92,10 +99,13 @@ export function createClient(options: ClientOptions = {}): Client {
   const settings = findAccess(options);
   const connection = openConnection(settings);
   const api = apiOn(connection);
-  const publish: Client["publish"] = async (event, callOptions) => {
-    const whole = { specversion: "1.0", id: randomKey(), ...event } as CloudEvent;
-    // The answer to a single event, never to a batch.
-    return (await api.events.publish({ event: whole }, callOptions)) as PublishResult;
+  const whole = (event: NewEvent) => ({ specversion: "1.0", id: randomKey(), ...event }) as CloudEvent;
+  // An event has one result, a list of them a list.
+  const publish: Client["publish"] = async (event, callOptions) =>
+    (await api.events.publish({ event: whole(event) }, callOptions)) as PublishResult;
+  const publishAll: Client["publishAll"] = async (events, callOptions) => {
+    const params = { event: events.map(whole) as unknown as CloudEvent };
+    return (await api.events.publish(params, callOptions)) as (PublishResult | RejectedEvent)[];
   };
   const remember: Client["remember"] = async (content, fields = {}, callOptions) => {
     // Keys are agents'.
@@ -106,6 +116,7 @@ export function createClient(options: ClientOptions = {}): Client {
   return {
     ...api,
     publish,
+    publishAll,
     remember,
     ensureInterest: (interest, callOptions) => ensureInterest(api, interest, callOptions),
     listen: (handler: Handler<never>, how?: ListenOptions) =>

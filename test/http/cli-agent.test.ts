@@ -18,8 +18,7 @@ const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: agent.api_ke
 const person = newCli();
 const login = ["login", user.email, "--password-stdin", "--url", server.root];
 expect((await person.run(login, { input: user.password })).code).toBe(0);
-afterAll(() => cli.remove());
-afterAll(() => person.remove());
+afterAll(() => Promise.all([cli.remove(), person.remove()]));
 
 test("an interest is tried, made, listed and withdrawn", async () => {
   await done("publish", "com.example.tried", '{"total": 7}');

@@ -57,8 +57,9 @@ describe("operations", () => {
     expect(await client.publish(event)).toEqual({ event_id, status: "duplicate" });
     const expected = { specversion: "1.0", colour: "red" };
     expect((await client.events.get({ event_id })).payload).toMatchObject(expected);
-    const other = await client.publish({ type: "com.example.thing", source: "urn:test" });
-    expect(other).toMatchObject({ status: "accepted" });
+    expect((await client.publish({ type: "com.example.thing", source: "urn:test" })).status).toBe("accepted");
+    const results = await client.publishAll([event, { ...event, id: "new" }, { ...event, type: "" }]);
+    expect(results.map(({ status }) => status)).toEqual(["duplicate", "accepted", "rejected"]);
   });
 
   test("remembers a text, as its caller may", async () => {

@@ -55,10 +55,7 @@ test("no project has a finding of ruff, and all are formatted", async () => {
 });
 
 test("quotes for models as the other client does, also what is too long", async () => {
-  const pieces = [
-    ["Parcel 7 `lost`\r\n", 1],
-    ["```\u202e über 12\n", 4000],
-  ] as const;
+  const pieces = Object.entries({ "Parcel 7 `lost`\r\n": 1, "```\u202e über 12\n": 4000 });
   const program =
     "import json, sys, sensorium as s; print(json.dumps([s.quote_excerpt(a * n, sys.argv[2]) for a, n in json.loads(sys.argv[1])]))";
   const { output } = await python(".", ["-c", program, JSON.stringify(pieces), "call it"]);

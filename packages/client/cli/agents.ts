@@ -191,7 +191,7 @@ async function why(context: Context): Promise<void> {
   const lines = [
     ...(chosen ? [`Agent ${chosen.name} (${chosen.id})`] : []),
     event ? `${event.event_id} ${event.type} (${age(event.accepted_at)})` : "No event.",
-    ...reasons.map((each) => `! ${each.text}`),
+    ...reasons.map(({ reason, text }) => `${reason === "acknowledged" ? "✓" : "!"} ${text}`),
     ...subscriptions.map((each) => {
       const sign = each.reason === null ? "-" : each.reason === "match" ? "✓" : "✗";
       const filter = each.filter_expression ? ` where ${each.filter_expression}` : "";

@@ -40,6 +40,8 @@ def test_publishes_and_reads(client: Sensorium) -> None:
     assert client.publish("com.example.read", {"n": 1}, id="read-1").status == "duplicate"
     event = client.events.get(event_id=made.event_id)
     assert event.payload.model_dump()["subject"] == "s"
+    batch = [{"type": "com.example.read", "id": "read-1"}, {"type": ""}]
+    assert [each.status for each in client.publish_all(batch)] == ["duplicate", "rejected"]
 
 
 def test_remembers_and_finds(client: Sensorium) -> None:

@@ -8,7 +8,7 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
@@ -107,6 +107,18 @@ def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, An
     event: dict[str, Any] = {"specversion": "1.0", "id": str(uuid.uuid4()), "source": "urn:sensorium:python"}
     event.update({"type": type_, **attributes})
     return event if data is None else {**event, "data": data}
+
+
+def _events(events: Iterable[Mapping[str, Any]]) -> Any:
+    """A batch: the type of operations is that of one event."""
+    return [{**_event(each["type"], None, {}), **each} for each in events]
+
+
+def _results(answer: Any) -> list[models.PublishResult | models.RejectedEvent]:
+    return [
+        (models.RejectedEvent if each["status"] == "rejected" else models.PublishResult).model_validate(each)
+        for each in answer
+    ]
 
 
 TITLE_LENGTH = 120
@@ -241,6 +253,13 @@ class Sensorium(_Client[Sync]):
         answer = self.events.publish(event=_event(type, data, attributes))
         return models.PublishResult.model_validate(answer)
 
+    def publish_all(self, events: Iterable[Mapping[str, Any]]) -> list[models.PublishResult | models.RejectedEvent]:
+        """
+        Publishes up to 100 events in one request; each has a ``type``, and ``data`` and attributes as for ``publish``.
+        Returns the result of each: a refused one does not affect the others.
+        """
+        return _results(self.events.publish(event=_events(events)))
+
     def remember(self, content: str, **fields: Any) -> models.Memory:
         """
         Creates a memory. Without these ``fields`` its title is the first line, its type ``semantic``, and its scope the
@@ -351,6 +370,12 @@ class AsyncSensorium(_Client[Async]):
         """Publishes a CloudEvent; ``attributes`` are ``source``, ``subject``, ``id``, ``time`` and extensions."""
         answer = await self.events.publish(event=_event(type, data, attributes))
         return models.PublishResult.model_validate(answer)
+
+    async def publish_all(
+        self, events: Iterable[Mapping[str, Any]]
+    ) -> list[models.PublishResult | models.RejectedEvent]:
+        """Publishes up to 100 events in one request; see Sensorium.publish_all."""
+        return _results(await self.events.publish(event=_events(events)))
 
     async def remember(self, content: str, **fields: Any) -> models.Memory:
         """Creates a memory; see Sensorium.remember."""
