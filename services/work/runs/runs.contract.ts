@@ -2,29 +2,7 @@ import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, MOST_LISTED, ofAll, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { COMPLETION_MODES, Slug, StepKey, stepFields } from "../templates/templates.contract.ts";
-import {
-  AmbiguityNote,
-  Attempt,
-  actorFields,
-  Criteria,
-  Goal,
-  MOST_CHANGES,
-  MOST_NOTES,
-  MOST_STEPS,
-  OUTCOMES,
-  Position,
-  ProjectKey,
-  RUN_STATUSES,
-  Run,
-  RunStep,
-  reader,
-  runFields,
-  StepEvent,
-  StepStatusField,
-  Text,
-  Values,
-  writer,
-} from "./shapes.contract.ts";
+import * as shapes from "./shapes.contract.ts";
 
 const GivenStep = component("GivenRunStep", {
   ...stepFields,
@@ -43,33 +21,36 @@ export const createRun = operation({
   summary: "Create a run",
   description:
     "Use this for work in several steps. Copies the steps of a template, or takes given ones; returns the run. A run has " +
-    `at most ${MOST_CHANGES} changes and ${MOST_NOTES / 1_048_576} MB of notes and evidence (rule \`run_limit\`); then ` +
+    `at most ${shapes.MOST_CHANGES} changes and ${shapes.MOST_NOTES / 1_048_576} MB of notes and evidence (rule \`run_limit\`); then ` +
     "it can only be closed.",
-  access: writer,
+  access: shapes.writer,
   audit: true,
   body: {
-    goal: Goal,
+    goal: shapes.Goal,
     ...optional({
-      project_id: ProjectKey,
-      success_criteria: Criteria,
-      values: Values,
+      project_id: shapes.ProjectKey,
+      success_criteria: shapes.Criteria,
+      values: shapes.Values,
       ambiguity_score: nullable(
         Type.Number({ description: "How unclear the goal is, on the caller's scale." }),
       ),
-      ambiguity_notes: Type.Array(AmbiguityNote, {
+      ambiguity_notes: Type.Array(shapes.AmbiguityNote, {
         maxItems: 100,
         description: "What is unclear about the goal.",
       }),
-      steps: Type.Array(GivenStep, { maxItems: MOST_STEPS, description: "Steps; not with `template_id`." }),
+      steps: Type.Array(GivenStep, {
+        maxItems: shapes.MOST_STEPS,
+        description: "Steps; not with `template_id`.",
+      }),
       template_id: nullable(Uuid("process_template", "`id` of a template version; not with `steps`.")),
       step_assignments: Type.Array(Type.Object({ step_key: StepKey, assigned_user_id: Id("usr") }), {
-        maxItems: MOST_STEPS,
+        maxItems: shapes.MOST_STEPS,
         description: "People for the template's steps; only with `template_id`.",
       }),
     }),
   },
   needs: { values: 1, "steps.wait_for": 1, "steps.deadline_seconds": 1 },
-  results: { 201: Run },
+  results: { 201: shapes.Run },
   errors: ["not_found"],
   mcp: true,
 });
@@ -80,10 +61,10 @@ export const listRuns = operation({
   summary: "List the tenant's runs, newest first",
   description:
     "Returns all runs of the tenant as an array, or at most `limit`; the header `X-Total-Count` has their number.",
-  access: reader,
+  access: shapes.reader,
   query: {
     ...optional({
-      status: oneOf(RUN_STATUSES, { description: "Only this status." }),
+      status: oneOf(shapes.RUN_STATUSES, { description: "Only this status." }),
       project_id: AnyText(200, "Key of a project; empty: only runs without one."),
       template_slug: {
         ...Slug,
@@ -95,7 +76,7 @@ export const listRuns = operation({
     ...ofAll,
   },
   inPages: MOST_LISTED,
-  answer: Type.Array(Run),
+  answer: Type.Array(shapes.Run),
   mcp: {
     description: `Use this to find a run to work on. Returns at most ${MOST_LISTED} per page, fewer if they are long: continue with \`offset\`.`,
     core: ["status", "project_id", "limit"],
@@ -119,10 +100,10 @@ export const getRun = operation({
   summary: "Read a run, its steps and their attempts",
   description:
     "Use this to see everything about a run; for the caller's next step, read its position. Returns the run with its steps and attempts.",
-  access: reader,
+  access: shapes.reader,
   answer: component("RunWithAttempts", {
-    ...runFields,
-    steps: Type.Array(Type.Object({ ...RunStep.properties, attempts: Type.Array(Attempt) })),
+    ...shapes.runFields,
+    steps: Type.Array(Type.Object({ ...shapes.RunStep.properties, attempts: Type.Array(shapes.Attempt) })),
   }),
   mcp: true,
 });
@@ -133,8 +114,8 @@ export const getRunPosition = operation({
   summary: "Read a run's progress and the caller's next step",
   description:
     "Use this to decide what to do next. `my_next` is the first ready step assigned to the caller (for agents: to the owner), else the first unassigned one.",
-  access: reader,
-  answer: Position,
+  access: shapes.reader,
+  answer: shapes.Position,
   mcp: {
     description:
       "Use this to decide what to do next in a run. Returns its steps: `my_next` is the step that the caller should do; `ready_steps` are all that can be started.",
@@ -171,14 +152,14 @@ export const closeRun = operation({
   summary: "Close a run with an outcome",
   description:
     "Use this to end a run, finished or not: its steps can no longer change. Returns the run; one that is already closed is `conflict`.",
-  access: writer,
+  access: shapes.writer,
   overQuota: true,
   audit: true,
   body: {
-    outcome: oneOf(OUTCOMES, { description: "Result of the run." }),
-    note: Type.Optional(nullable({ ...Text, description: "Reason or summary." })),
+    outcome: oneOf(shapes.OUTCOMES, { description: "Result of the run." }),
+    note: Type.Optional(nullable({ ...shapes.Text, description: "Reason or summary." })),
   },
-  answer: Run,
+  answer: shapes.Run,
   errors: ["conflict"],
   mcp: { destructive: true },
 });
@@ -189,14 +170,14 @@ export const getRunRetrospective = operation({
   summary: "Read the times and evidence of a closed run's steps",
   description:
     "Use this to learn from a closed run. Returns for each step `elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An open run is `conflict`.",
-  access: reader,
+  access: shapes.reader,
   answer: Type.Object({
     items: Type.Array(
       Type.Object({
         step_key: StepKey,
         title: Type.String(),
         role: nullable(Type.String()),
-        status: StepStatusField,
+        status: shapes.StepStatusField,
         what_makes_this_done: nullable(
           Type.String({
             description: "The evidence for the step and its criteria, or why it was skipped.",
@@ -233,11 +214,11 @@ const RunAction = component("RunAction", {
   kind: oneOf(ACTIONS),
   step_key: nullable(StepKey),
   title: nullable(Type.String({ description: "The step's." })),
-  ...actorFields,
+  ...shapes.actorFields,
   at: Timestamp,
   notes: nullable(Type.String({ description: "The evidence, the reason or the note that was given." })),
   criterion_key: nullable(Type.String()),
-  event: nullable(StepEvent),
+  event: nullable(shapes.StepEvent),
   assigned_user_id: nullable(Id("usr")),
   artifacts: Artifacts,
 });
@@ -249,7 +230,7 @@ export const getRunHistory = operation({
   description:
     "Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts, also " +
     "those of steps that were reopened since (`reopened_at`).",
-  access: reader,
+  access: shapes.reader,
   query: optional({
     include: oneOf(["actions"], {
       description: "Adds `actions`: also starts, attestations, skips, reopenings, assignments and handoffs.",
@@ -262,13 +243,13 @@ export const getRunHistory = operation({
         title: Type.String(),
         role: nullable(Type.String()),
         ordinal: Type.Integer(),
-        ...actorFields,
+        ...shapes.actorFields,
         at: Timestamp,
         handoff_offer_id: nullable(Uuid("handoff_offer")),
         attested_criteria: Type.Array(Type.String(), {
           description: "Keys of the criteria that this completion, and attestations before it, attested.",
         }),
-        event: nullable(StepEvent),
+        event: nullable(shapes.StepEvent),
         reopened_at: nullable(
           Type.String({ format: "date-time", description: "When the step was reopened after it." }),
         ),
@@ -285,7 +266,7 @@ export const getRunStatusDocument = operation({
   route: "GET /runs/{run_id}/status-document",
   summary: "Read a run as a Markdown document",
   description: "Use this to report on a run. Returns the same bytes until the run changes.",
-  access: reader,
+  access: shapes.reader,
   answer: Type.String(),
   produces: ["text/markdown; charset=utf-8"],
   mcp: true,
@@ -296,16 +277,16 @@ export const RunChange = component(
   "RunChange",
   {
     run_id: Uuid("run"),
-    project_id: ProjectKey,
-    run_status: oneOf(RUN_STATUSES, { description: "Status of the run after the change." }),
+    project_id: shapes.ProjectKey,
+    run_status: oneOf(shapes.RUN_STATUSES, { description: "Status of the run after the change." }),
     step_key: nullable(StepKey),
     at: Timestamp,
-    actor_kind: Type.Optional(actorFields.actor_kind),
-    actor_id: Type.Optional(actorFields.actor_id),
+    actor_kind: Type.Optional(shapes.actorFields.actor_kind),
+    actor_id: Type.Optional(shapes.actorFields.actor_id),
     record_id: Type.Optional(
       Type.String({ description: "Id of the attempt, completion, skip or reopening." }),
     ),
-    outcome: Type.Optional(oneOf(OUTCOMES, { description: "Of a closed run." })),
+    outcome: Type.Optional(oneOf(shapes.OUTCOMES, { description: "Of a closed run." })),
     criterion_key: Type.Optional(Type.String({ description: "The criterion that was attested." })),
     assigned_user_id: Type.Optional(nullable(Id("usr", "The person to whom the step is assigned."))),
     handoff_offer_id: Type.Optional(Uuid("handoff_offer")),

@@ -1,16 +1,6 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import {
-  type AmbiguityNote,
-  type OfferStatus,
-  OUTCOMES,
-  type Outcome,
-  RUN_STATUSES,
-  type RunStatus,
-  type RunValues,
-  type StepEvent,
-  type StepStatus,
-} from "./shapes.contract.ts";
+import * as shapes from "./shapes.contract.ts";
 
 export interface Actor {
   actor_kind: "agent" | "user";
@@ -38,7 +28,7 @@ interface Completion extends Doer {
 }
 
 export interface StepProgress {
-  status: StepStatus;
+  status: shapes.StepStatus;
   /** When it last became ready. */
   ready_at: Date | null;
   in_progress_since: Date | null;
@@ -65,7 +55,7 @@ export interface Offer {
   step_key: string;
   handoff_id: string | null;
   note: string | null;
-  status: OfferStatus;
+  status: shapes.OfferStatus;
   offered_by: Actor;
   decided_by: Actor | null;
   created_at: Date;
@@ -102,8 +92,8 @@ export interface Fact {
   /** Null for facts that the service detected itself. */
   actor: Doer | null;
   /** Status of the run after the transition; absent in facts of older versions. */
-  run_status?: RunStatus;
-  outcome?: Outcome;
+  run_status?: shapes.RunStatus;
+  outcome?: shapes.Outcome;
   /** Id of the attempt, completion, skip or reopening, for references. */
   record_id?: string;
   notes?: string | null;
@@ -114,7 +104,7 @@ export interface Fact {
   attested?: string[];
   assigned_user_id?: string | null;
   handoff_offer_id?: string | null;
-  event?: StepEvent;
+  event?: shapes.StepEvent;
   /** Content of artifacts, kept as evidence. */
   snapshots?: Snapshot[];
 }
@@ -143,7 +133,7 @@ export interface RunDoc extends DocumentOf<typeof runs> {}
 const runs = tenantSchema({
   goal: t.text(),
   project_id: t.nullable(t.string()),
-  status: t.oneOf(RUN_STATUSES),
+  status: t.oneOf(shapes.RUN_STATUSES),
   initiated_by: t.mixed<{ id: string; display_name: string }>(),
   template_id: t.nullable(t.string()),
   /** The steps as JSON text: long and constant, so transitions need not copy them. */
@@ -153,12 +143,12 @@ const runs = tenantSchema({
   offers: t.large(t.texts(t.mixed<Offer[]>(), "note")),
   success_criteria: t.large(t.array(t.text())),
   ambiguity_score: t.nullable(t.number()),
-  ambiguity_notes: t.large(t.texts(t.mixed<AmbiguityNote[]>())),
+  ambiguity_notes: t.large(t.texts(t.mixed<shapes.AmbiguityNote[]>())),
   exemplar_ids: t.array(t.string()),
   /** Given at its creation, for the filters of its steps. */
-  values: t.texts(t.mixed<RunValues>()),
+  values: t.texts(t.mixed<shapes.RunValues>()),
   pointer_ids: t.array(t.string()),
-  outcome: t.nullable(t.oneOf(OUTCOMES)),
+  outcome: t.nullable(t.oneOf(shapes.OUTCOMES)),
   closed_by_user_id: t.nullable(t.string()),
   close_note: t.nullable(t.text()),
   closed_at: t.nullable(t.date()),
