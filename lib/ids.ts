@@ -1,29 +1,29 @@
 import { hash, randomBytes, randomFillSync } from "node:crypto";
 
-/** Kinds of resource with a prefixed id (spec: Conventions; api.md "Identifiers"). All others are UUIDv7. */
-export const PREFIXES = [
-  "ag",
-  "tn",
-  "team",
-  "evt",
-  "dlv",
-  "key",
-  "rel",
-  "ses",
-  "clm",
-  "req",
-  "sid",
-  "usr",
-  "ch",
-  "int",
-  "feed",
-  "whk",
-  "con",
-  "sch",
-  "jti",
-  "aud",
-] as const;
-export type Prefix = (typeof PREFIXES)[number];
+/** Kinds of resource with a prefixed id, by it (spec: Conventions; api.md "Identifiers"). All others are UUIDv7. */
+export const PREFIXED = {
+  ag: "agent",
+  tn: "tenant",
+  team: "team",
+  evt: "event",
+  dlv: "delivery",
+  key: "API key",
+  rel: "relationship",
+  ses: "device session",
+  clm: "claim",
+  req: "request",
+  sid: "sign-in",
+  usr: "user",
+  ch: "channel",
+  int: "interest",
+  feed: "feed",
+  whk: "webhook",
+  con: "connector",
+  sch: "schedule",
+  jti: "token",
+  aud: "audit entry",
+} as const;
+export type Prefix = keyof typeof PREFIXED;
 
 /** The tenant of rows that belong to none. */
 export const INSTALLATION = "installation";
@@ -104,6 +104,15 @@ function freshUuid(): string {
   random[0] = ((random[0] as number) & 0x3f) | 0x80;
   const tail = random.toString("hex");
   return formatUuid(lastMs.toString(16).padStart(12, "0"), counted(counter), tail);
+}
+
+/** The UUIDs in a text of lower case. */
+export const UUIDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const UUID = new RegExp(`^${UUIDS.source}$`, "i");
+
+/** Whether a text is a UUID, in either case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
 }
 
 const UUID_V7_TIME = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;

@@ -2,7 +2,7 @@ import type { ActionSchema, Middleware } from "moleculer";
 import type { Call, Handler } from "../lib/access/caller.ts";
 import { isAudited, type Operation, resourceOf } from "../lib/contract/contract.ts";
 import { isFault } from "../lib/contract/faults.ts";
-import { INSTALLATION } from "../lib/ids.ts";
+import { INSTALLATION, isUuid } from "../lib/ids.ts";
 
 /** The entry before an audited operation. Ids and names of fields, never values. */
 export interface AuditBeginning {
@@ -103,9 +103,7 @@ function beginningOf(action: string, { path, body }: Audited, given: Record<stri
     resource_type,
     resource_id: ((path.includes(own) ? given[own] : ids.at(-1)?.[1]) as string | undefined) ?? null,
     // A path may name an output by its slug: its id is then in the answer.
-    named: path.includes(own) && UUID.test(String(given[own])),
+    named: path.includes(own) && isUuid(String(given[own])),
     details: { ...Object.fromEntries(ids), ...(fields.length && { fields }) },
   };
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -4,6 +4,7 @@ import { type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
 import { LruMap } from "../lib/lru-map.ts";
 import { TokenBucket } from "../lib/queue/token-bucket.ts";
+import { MINUTE_MS } from "../lib/time.ts";
 import { metrics } from "./metrics.ts";
 
 /**
@@ -188,7 +189,6 @@ function quietFailures(log: Log): Log {
 
 /** Lines of a kind at once; then as many a minute. */
 const LINES = 3;
-const MINUTE_MS = 60_000;
 /** Kinds remembered, least recently logged first to be forgotten. */
 const MOST_KINDS = 500;
 const LONGEST_KIND = 300;

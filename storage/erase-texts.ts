@@ -1,11 +1,10 @@
+import { UUIDS } from "../lib/ids.ts";
 import { namesSubject, writings } from "../lib/text/subject.ts";
 import type { TenantCollection, TenantDocument } from "./collection.ts";
 import { byFields, type Where } from "./query.ts";
 import type { Erased } from "./replace-texts.ts";
 
 const PAGE = 100;
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-
 /**
  * Deletes, or counts, the rows with a JSON text that has a field `subject` with this value or mentions one of these
  * ids. Reads all of the tenant's, within the bytes of a page: they are few, and an index would cost every write.
@@ -18,7 +17,7 @@ export async function eraseTexts<T extends TenantDocument>(
   const known = new Set(ids);
   const subjects = new Set(subject === undefined ? [] : writings(subject));
   const isErased = (text: string) =>
-    (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) ||
+    (known.size > 0 && (text.match(UUIDS) ?? []).some((id) => known.has(id))) ||
     (subjects.size > 0 && namesSubject(JSON.parse(text), subjects));
   const projection = Object.fromEntries(fields.map((field) => [field, 1]));
   const erased: string[] = [];

@@ -1,32 +1,8 @@
 import { type TProperties, type TSchema, Type } from "typebox";
-import { idPattern, type Prefix } from "../ids.ts";
-
-/** The kind of resource that each prefix identifies, for descriptions. */
-const NOUNS: Record<Prefix, string> = {
-  ag: "agent",
-  tn: "tenant",
-  team: "team",
-  evt: "event",
-  dlv: "delivery",
-  key: "API key",
-  rel: "relationship",
-  ses: "device session",
-  clm: "claim",
-  req: "request",
-  sid: "sign-in",
-  usr: "user",
-  ch: "channel",
-  int: "interest",
-  feed: "feed",
-  whk: "webhook",
-  con: "connector",
-  sch: "schedule",
-  jti: "token",
-  aud: "audit entry",
-};
+import { idPattern, PREFIXED, type Prefix } from "../ids.ts";
 
 /** A prefixed identifier. A malformed one is `400 validation_error` with the field (api.md "Identifiers"). */
-export function Id(prefix: Prefix, description = `Id of the ${NOUNS[prefix]}.`) {
+export function Id(prefix: Prefix, description = `Id of the ${PREFIXED[prefix]}.`) {
   return Type.String({
     pattern: idPattern(prefix),
     examples: [`${prefix}_4fXq1mCz8Jw0bT7kLr2N`],

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormatsModule from "ajv-formats";
 import { Validators } from "moleculer";
+import { isUuid } from "../ids.ts";
 import { expectation, Fault, quoted, shown } from "./faults.ts";
 import { isDay } from "./instant.ts";
 
@@ -67,11 +68,9 @@ function matching(pattern: string): TextCheck {
   return (text) => regex.test(text);
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Converts a UUID to lower case, the stored form; both cases are the same id (RFC 9562). */
 function lowerUuid(_kind: unknown, value: unknown, _schema?: unknown, at?: DataValidationCxt): boolean {
-  if (at && typeof value === "string" && UUID.test(value))
+  if (at && typeof value === "string" && isUuid(value))
     at.parentData[at.parentDataProperty] = value.toLowerCase();
   return true;
 }

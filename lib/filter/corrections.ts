@@ -1,6 +1,6 @@
 import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { compareTexts } from "../text/code-points.ts";
-import { hasRealDay } from "../time.ts";
+import { DAY_MS, hasRealDay } from "../time.ts";
 import { charge } from "./cost.ts";
 
 /** The part of a timestamp below a millisecond. A property, because cel-js recognises timestamps by their constructor. */
@@ -93,8 +93,6 @@ function formatTime(value: Moment | Duration): string {
   if (isMoment(value)) return `${value.toISOString().slice(0, 19)}${fraction}Z`;
   return `${nanos < 0n ? "-" : ""}${size / SECOND}${fraction}s`;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Applied to a time shifted into its zone. */
 const GETTERS: Record<string, (at: Date) => number> = {

@@ -1,3 +1,4 @@
+import { UUIDS } from "../ids.ts";
 /** Stands for a text that was erased. */
 export const ERASED = "[erased]";
 
@@ -16,7 +17,6 @@ export function namesSubject(value: unknown, subjects: ReadonlySet<string>): boo
   );
 }
 
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const LETTER = /[\p{L}\p{N}]/u;
 
 /** Returns whether a text has one of these ids, or a subject as whole words: plain, in JSON or in an address. */
@@ -26,7 +26,7 @@ export function toNames({ ids = [], subject }: Named) {
   const inAddresses = (word: string) => [word, encodeURIComponent(word.toWellFormed()), ...hyphenated(word)];
   const looked = new Set(words.flatMap(inAddresses));
   return (text: string): boolean => {
-    if (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) return true;
+    if (known.size > 0 && (text.match(UUIDS) ?? []).some((id) => known.has(id))) return true;
     return (
       looked.size > 0 &&
       [text, unescaped(text)].some((each) => [...looked].some((word) => hasWord(each, word)))

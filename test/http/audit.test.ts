@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Type } from "typebox";
 import { isAudited, type Operation } from "../../lib/contract/contract.ts";
-import { PREFIXES } from "../../lib/ids.ts";
+import { PREFIXED } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
 import { pagesOf } from "../support/pages.ts";
@@ -81,7 +81,7 @@ async function send(op: Operation, body: unknown, request_id: string) {
 const NAMED = ["project", "specialist", "template_slug"];
 
 function absentId(kind: string): string {
-  if (PREFIXES.some((prefix) => prefix === kind)) return `${kind}_nobodyhasthis`;
+  if (kind in PREFIXED) return `${kind}_nobodyhasthis`;
   return NAMED.includes(kind) ? "nobody-has-this" : "0199c0de-7a11-7c3e-9f00-000000000000";
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "@jest/globals";
+import { DAY_MS, MINUTE_MS } from "../../lib/time.ts";
 import { ClientModel, DeviceModel, GrantModel } from "../../services/identity/oauth/oauth.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { INSTALLATION } from "../../storage/model.ts";
@@ -10,9 +11,6 @@ import { settle } from "../support/settle.ts";
 import { ok, refused } from "../support/tenancy.ts";
 
 // Expiry of codes, refresh tokens, and clients that nobody uses.
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DEVICE_CLAIMS_PER_HOUR: "6" };
 const server = await startAlone({ env });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { deriveTitle, isUuid, slugsFor, toSlug } from "../../services/work/outputs/naming.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { deriveTitle, slugsFor, toSlug } from "../../services/work/outputs/naming.ts";
 import { ranked } from "../../services/work/outputs/search.ts";
 
 describe("naming", () => {

@@ -1,10 +1,9 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { FaultCode } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
+import { MINUTE_MS } from "../../../lib/time.ts";
 import type { AuditRecord } from "../audit/audit.service.ts";
 import type { UserState } from "../users/users.contract.ts";
-
-const MINUTE_MS = 60_000;
 
 /** The credentials of a person. */
 export interface Login {

@@ -1,13 +1,12 @@
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
-import { newUuid } from "../../../lib/ids.ts";
+import { isUuid, newUuid } from "../../../lib/ids.ts";
 import { unlessTaken } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { createProject, listProjects, Project, updateProject } from "./projects.contract.ts";
 import { type ProjectDoc, ProjectModel } from "./projects.model.ts";
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const SUGGESTED = 20;
 
 export const projectsService: ServiceFactory = ({ store }) => {
@@ -27,7 +26,7 @@ export const projectsService: ServiceFactory = ({ store }) => {
       create: action(createProject, async ({ params, meta }) => {
         const { tenant_id } = meta.caller;
         const { key, name = key, status = "active", target_date = null } = params;
-        if (UUID.test(key)) throw invalidValue("key", `key: expected a key that is not a UUID, got ${key}.`);
+        if (isUuid(key)) throw invalidValue("key", `key: expected a key that is not a UUID, got ${key}.`);
         const folded_key = key.toLowerCase();
         const [_id, at] = [newUuid(meta.idempotency_seed), now()];
         const row = { _id, tenant_id, key, folded_key, name, status, target_date };
@@ -64,7 +63,7 @@ export const projectsService: ServiceFactory = ({ store }) => {
 };
 
 function unknownKey(key: string, known: Pick<ProjectDoc, "key">[]): string {
-  const wrong = UUID.test(key) ? "expected a project's key, got an id" : `there is no project "${key}"`;
+  const wrong = isUuid(key) ? "expected a project's key, got an id" : `there is no project "${key}"`;
   if (known.length === 0) return `project_id: ${wrong}. Create the project first: there are none yet.`;
   const more = known.length === SUGGESTED ? ", …" : "";
   return `project_id: ${wrong}. Expected one of ${known.map((each) => each.key).join(", ")}${more}.`;

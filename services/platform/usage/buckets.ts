@@ -1,8 +1,7 @@
-import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../lib/time.ts";
 import { COUNTED, type Counted, type Counts } from "./tally.ts";
 import type { RecordedDoc, Unit } from "./traffic.model.ts";
 
-export const MINUTE_MS = 60_000;
 export const UNIT_MS: Record<Unit, number> = { minute: MINUTE_MS, hour: HOUR_MS };
 
 /** The time ranges that are read, the unit of their rows and the length of each value. */

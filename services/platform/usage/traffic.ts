@@ -1,19 +1,10 @@
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
-import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../lib/time.ts";
 import { deletion } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
-import {
-  computeSpan,
-  MINUTE_MS,
-  type Point,
-  type Range,
-  type Series,
-  sumCounts,
-  toSeries,
-  UNIT_MS,
-} from "./buckets.ts";
+import { computeSpan, type Point, type Range, type Series, sumCounts, toSeries, UNIT_MS } from "./buckets.ts";
 import { type Counted, type Counts, drainTally, drainUse, NOBODY, noteWork } from "./tally.ts";
 import {
   type RecordedDoc,

@@ -4,7 +4,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update, Where } from "../../../storage/query.ts";
-import { refusedRows } from "../../../storage/write-errors.ts";
+import { DUPLICATE_KEY, refusedRows } from "../../../storage/write-errors.ts";
 import { tally } from "../../platform/usage/tally.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead-letter-state.ts";
@@ -54,8 +54,6 @@ interface EnqueuerDeps {
 
 /** Rows per write: more would delay the writes of others. */
 const CHUNK = 1000;
-
-const DUPLICATE_KEY = 11000;
 
 /** Adds deliveries. However often it is repeated, an agent has one row per event. */
 export class Enqueuer {

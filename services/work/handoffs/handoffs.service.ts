@@ -2,6 +2,7 @@ import type { ActionSchema } from "moleculer";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
+import { isUuid } from "../../../lib/ids.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
@@ -163,8 +164,6 @@ async function getAgentHandoff(handoffs: Handoffs, ctx: CallOf<typeof getHandoff
 
 const listed = (doc: HandoffDoc) =>
   presentAs(ListedHandoff, doc, { summary: summarise(doc.summary, SUMMARY) });
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Lead in score over the next match that makes a match unambiguous. */
 const CLEAR_MARGIN = 0.15;
 const MOST_CANDIDATES = 5;
@@ -199,7 +198,7 @@ async function findMeant(
 ): Promise<HandoffDoc | Hit[]> {
   const id = query.trim().toLowerCase();
   const named =
-    (await handoffs.find(ctx, { name: query })) ?? (UUID.test(id) && (await handoffs.find(ctx, { _id: id })));
+    (await handoffs.find(ctx, { name: query })) ?? (isUuid(id) && (await handoffs.find(ctx, { _id: id })));
   if (named) return named;
   const { hits } = await findOwn(handoffs, ctx, { query, limit: MOST_CANDIDATES });
   const [best, next] = hits;

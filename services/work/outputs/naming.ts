@@ -1,3 +1,5 @@
+import { isUuid } from "../../../lib/ids.ts";
+
 const LONGEST_TITLE = 200;
 /** Some of the patterns take time quadratic in a line's length. */
 const LONGEST_LINE = 400;
@@ -5,7 +7,6 @@ const LONGEST_SLUG = 80;
 const HEADING = /^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(```|~~~)/;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Would be taken for another operation's path, `POST /outputs/search`. */
 const RESERVED = "search";
 
@@ -82,15 +83,11 @@ export function toSlug(title: string): string {
   const slug = (folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join("-").slice(0, LONGEST_SLUG).toWellFormed();
   const trimmed = slug.replace(/\ufffd|-$/g, "");
   if (!trimmed) return "output";
-  return UUID.test(trimmed) || trimmed === RESERVED ? `output-${trimmed}` : trimmed;
+  return isUuid(trimmed) || trimmed === RESERVED ? `output-${trimmed}` : trimmed;
 }
 
 /** Returns slugs to try in turn: short ones first, then a unique one. */
 export function slugsFor(title: string, id: string): string[] {
   const slug = toSlug(title);
   return [slug, `${slug}-2`, `${slug}-3`, `${slug}-${id.slice(-12)}`];
-}
-
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
 }

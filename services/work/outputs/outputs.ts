@@ -1,10 +1,10 @@
 import type { RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, mayRead, visibleTo } from "../../../lib/access/visibility.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { isUuid } from "../../../lib/ids.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { ownerAccess } from "../../identity/agents/find-agent.ts";
-import { isUuid } from "./naming.ts";
 import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.ts";
 
 /** The rows and blobs of outputs. */

@@ -1,6 +1,7 @@
 import type { Static, TObject } from "typebox";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
+import { UUIDS } from "../../../lib/ids.ts";
 import type { stepFields, TemplateStep } from "./templates.contract.ts";
 
 type GivenStep = Static<TObject<typeof stepFields>>;
@@ -39,8 +40,6 @@ export function stepAt(place: number, given: GivenStep): Omit<TemplateStep, "com
 interface Pointing {
   reference_pointer: { uri?: string | null; native_id?: string | null } | null;
 }
-
-const UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Returns the local ids in steps' reference pointers, as the native id or within the address. */
 export function pointedIds(steps: readonly Pointing[]): string[] {

@@ -1,6 +1,7 @@
 import { cookieAttributes, cookieName } from "../../../../lib/access/session-cookie.ts";
 import { toLabel } from "../../../../lib/contract/validator.ts";
 import type { Sealed, SecretBox } from "../../../../lib/crypto/secrets.ts";
+import { DAY_MS } from "../../../../lib/time.ts";
 import type { Profile } from "../../users/identities.ts";
 import type { Role } from "../../users/users.contract.ts";
 import { OIDC_COOKIE } from "../auth.contract.ts";
@@ -82,7 +83,6 @@ function readText(value: unknown): string | null {
 }
 
 const SIGN_IN_MS = 10 * 60_000;
-const DAY_MS = 24 * 3600_000;
 /** Browsers refuse cookies of more than 4,096 bytes. */
 const LONGEST_VALUE = 3_800;
 

@@ -1,4 +1,5 @@
 import { isFault } from "../../../../lib/contract/faults.ts";
+import { MINUTE_MS } from "../../../../lib/time.ts";
 import type { Queue, Queued } from "../../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
 import type { AgentState } from "../../../identity/agents/agents.contract.ts";
@@ -24,7 +25,6 @@ const PAGE = 500;
 /** Share of a minute's deliveries that one turn creates, and their limit. */
 const TURNS_A_MINUTE = 30;
 const MOST_DELIVERED = 500;
-const MINUTE_MS = 60_000;
 /** Delay of a replay that waits. */
 const WAIT_MS = 2_000;
 
