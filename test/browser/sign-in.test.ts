@@ -170,7 +170,8 @@ test("a client is approved for an existing agent with fewer scopes after a secon
     ...{ redirect_uri, resource: site.server.root, scope: "memory:read memory:write" },
   });
   const page = await newPage(`/oauth/authorize?${asked.query}`);
-  await site.fill({ "E-mail": email, Password: password });
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByLabel("Code", { exact: true }).fill(codeOf(key, 1));
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
