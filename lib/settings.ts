@@ -96,6 +96,9 @@ function beginsLike(name: string, setting: string): boolean {
 function isSlip(name: string, setting: string): boolean {
   const [given, meant] = [plain(name), plain(setting)];
   if (Math.abs(given.length - meant.length) > 2) return false;
+  // A slip leaves the beginning or the end of a long name: most are not compared.
+  if (given.length > 5 && given.slice(0, 2) !== meant.slice(0, 2) && given.slice(-2) !== meant.slice(-2))
+    return false;
   const isSwap = [...given].sort().join() === [...meant].sort().join();
   if (editDistance(given, meant) > (isSwap || given.length > 9 ? 2 : 1)) return false;
   const isPlural = `${given}s` === meant || `${meant}s` === given;
