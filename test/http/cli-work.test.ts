@@ -78,7 +78,7 @@ const isAlive = (pid: number) => {
 };
 const pidsIn = (text: string) => Array.from(text.matchAll(/pid (\d+)/g), ([, pid]) => Number(pid));
 /** A command that starts another, and waits for it. */
-const TREE = ["sh", "-c", "sleep 600 & echo pid $!; echo pid $$; wait"];
+const TREE = ["sh", "-c", "sleep 600 & echo pid $!; setsid sleep 600 & echo pid $!; echo pid $$; wait"];
 
 test("a command gets each event, its exit code settles it, and what it needs to settle is in its environment", async () => {
   const { publish, reasons, start } = await worker();
@@ -127,7 +127,7 @@ test("a command that takes too long is ended with all that it started, and its e
   const event = await publish();
   await settle(async () => (await reasons(event)).includes("sh took longer than the 2s of --timeout"));
   const pids = pidsIn(working.err());
-  expect(pids).toHaveLength(2);
+  expect(pids).toHaveLength(3);
   await settle(() => !pids.some(isAlive));
 });
 
@@ -190,7 +190,7 @@ test("a worker ends with the process that started it for an older Node, however 
   });
   const over = new Promise((resolve) => parent.on("close", resolve));
   await publish();
-  const pids = await settle(() => pidsIn(text).length === 2 && pidsIn(text));
+  const pids = await settle(() => pidsIn(text).length === 3 && pidsIn(text));
   parent.kill("SIGKILL");
   // Its output closes when the worker, which has it too, has ended.
   await over;
@@ -233,7 +233,7 @@ test("a stopped worker ends its commands after a grace period, and returns their
   await publish();
   const pids = await settle(() => {
     const found = pidsIn(working.err());
-    return found.length === 2 && found;
+    return found.length === 3 && found;
   });
   expect((await working.end()).code).toBe(0);
   await settle(() => !pids.some(isAlive));
@@ -247,7 +247,7 @@ test("commands of a killed worker are ended, and its event comes back", async ()
   await publish();
   const pids = await settle(() => {
     const found = pidsIn(working.err());
-    return found.length === 2 && found;
+    return found.length === 3 && found;
   });
   await working.end("SIGKILL");
   await settle(() => !pids.some(isAlive));

@@ -1,18 +1,56 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const FILE = fileURLToPath(import.meta.url);
 const GRACE_MS = 5000;
 
+/** Groups of processes that are being ended: when a process has ended, nothing says any more what it had started. */
+const ending = new Map<number, Set<number>>();
+
 /** Sends a signal to a process started as `detached`, and to all that it started: those that have not ended and allow it. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
+  const groups = new Set([pid, ...(ending.get(pid) ?? []), ...groupsUnder(pid)]);
+  if (signal === "SIGKILL") ending.delete(pid);
+  else ending.set(pid, groups);
+  for (const group of groups) signalGroup(group, signal);
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     // Windows has no process groups.
     process.kill(process.platform === "win32" ? pid : -pid, signal);
   } catch (error) {
     // Another user's, as of a command that `sudo` started, is out of reach.
     if (!["ESRCH", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}
+
+/** Returns the groups that a process and its descendants lead, on Linux: coding tools start each command as one. */
+function groupsUnder(pid: number): number[] {
+  if (!existsSync(`/proc/${pid}/stat`)) return [];
+  const under = new Set([pid]);
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(statOf);
+  for (let size = 0; size < under.size; ) {
+    size = under.size;
+    for (const { id, parent } of all) if (under.has(parent)) under.add(id);
+  }
+  return all.filter(({ id, group }) => id === group && under.has(id)).map(({ id }) => id);
+}
+
+function statOf(id: string): { id: number; parent: number; group: number }[] {
+  try {
+    // After the program's name, which may contain anything: the state, the parent and the group.
+    const [, parent, group] = readFileSync(`/proc/${id}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return [{ id: Number(id), parent: Number(parent), group: Number(group) }];
+  } catch {
+    // It has ended.
+    return [];
   }
 }
 
