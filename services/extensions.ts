@@ -54,7 +54,7 @@ export interface Running {
   hooks?(runtime: Omit<Runtime, "hooks">): Hooks | Promise<Hooks>;
 }
 
-interface Found extends Extension {
+interface InstalledExtension extends Extension {
   name: string;
   /** Whether it stands in `extensions`, not in `EXTENSIONS_DIR`. */
   isOurs: boolean;
@@ -76,7 +76,7 @@ const selected = attempt(() =>
 );
 
 /** Every extension that is there, whether it runs or not: its rows are erased, moved and counted either way. */
-export const INSTALLED: readonly Found[] = await Promise.all(
+export const INSTALLED: readonly InstalledExtension[] = await Promise.all(
   places.map(async ({ name, file }) => ({
     name,
     isOurs: file.startsWith(OURS),
@@ -86,7 +86,7 @@ export const INSTALLED: readonly Found[] = await Promise.all(
 );
 
 /** The extensions that run. */
-export const RUNNING: readonly Found[] = INSTALLED.filter(({ runs }) => runs);
+export const RUNNING: readonly InstalledExtension[] = INSTALLED.filter(({ runs }) => runs);
 
 /** Every setting, those of installed extensions too. docs/reference/settings.md is generated from this. */
 export const ALL_SETTINGS: Record<string, Setting<unknown>> = Object.assign(

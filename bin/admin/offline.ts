@@ -7,7 +7,7 @@ import { openSecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { newId } from "../../lib/ids.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
 import { toFault } from "../../services/edge/gateway/answer/respond.ts";
-import { requireFormats } from "../../services/edge/gateway/limits.ts";
+import { requireFormats } from "../../services/edge/gateway/guards.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
 import { auditService } from "../../services/identity/audit/audit.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";

@@ -1,6 +1,6 @@
 import { isFault } from "../../lib/contract/faults.ts";
+import { requireSpace, requireWrites } from "../../services/edge/gateway/guards.ts";
 import type { RootCall } from "../../services/edge/gateway/http-exchange.ts";
-import { requireSpace, requireWrites } from "../../services/edge/gateway/limits.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { callAgent } from "./a2a.contract.ts";
 import type { Side } from "./tasks/task.ts";

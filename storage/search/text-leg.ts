@@ -25,7 +25,7 @@ export interface TextMatches {
   best: number[];
 }
 
-type Asked = Pick<LegsQuery, "terms" | "words" | "variants">;
+type WordsQuery = Pick<LegsQuery, "terms" | "words" | "variants">;
 
 interface Searched extends View {
   table: EntryTable;
@@ -51,7 +51,7 @@ export class TextLeg {
   readonly #beside: number[] = [];
 
   /** @param size how many of the best to return */
-  match({ terms, words, variants }: Asked, searched: Searched, size: number): TextMatches {
+  match({ terms, words, variants }: WordsQuery, searched: Searched, size: number): TextMatches {
     const scope: Scope = { ...searched, frequencies: new Map() };
     this.#begin(scope.table.size);
     const forms = terms.map((term, i) => (i < words ? formsIn(term, scope) : [term]));

@@ -272,7 +272,7 @@ const PUBLIC = [
   ...["find-tenants", "founding", "origin"].map((name) => `services/identity/tenants/${name}.ts`),
   "services/identity/keys/versions.ts",
   // Streams, and writes that are refused.
-  ...["streams/sse", "limits"].map((name) => `services/edge/gateway/${name}.ts`),
+  ...["streams/sse", "guards"].map((name) => `services/edge/gateway/${name}.ts`),
   // With the hooks.
   ...["approvals", "asked", "assignees"].map((name) => `services/work/approvals/${name}.ts`),
   ...["services/remember/documents/converter.ts", "services/work/outputs/render/read.ts"],

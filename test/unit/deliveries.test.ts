@@ -2,6 +2,7 @@ import { describe, expect, jest, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../config.ts";
 import { ContractValidator } from "../../lib/contract/validator.ts";
 import type { Runtime } from "../../services/runtime.ts";
+import { DeliveryLimits } from "../../services/sense/deliveries/agent-limits.ts";
 import { AgentSettingsCache } from "../../services/sense/deliveries/agent-settings.ts";
 import {
   type DeliveryDoc,
@@ -12,7 +13,6 @@ import { deliveriesService } from "../../services/sense/deliveries/deliveries.se
 import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { ProgressModel } from "../../services/sense/deliveries/health/progress.model.ts";
 import { Progress } from "../../services/sense/deliveries/health/progress.ts";
-import { DeliveryLimits } from "../../services/sense/deliveries/limits.ts";
 import { Ordering } from "../../services/sense/deliveries/ordering.ts";
 import type { Received } from "../../services/sense/deliveries/receive.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";

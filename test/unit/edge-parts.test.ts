@@ -8,7 +8,7 @@ import type { Operation } from "../../lib/contract/contract.ts";
 import { Fault, invalidValue, notFound } from "../../lib/contract/faults.ts";
 import { originAt } from "../../lib/http/origin.ts";
 import { errorAnswer, toFault } from "../../services/edge/gateway/answer/respond.ts";
-import { CallerLimits, Overload, overLimit } from "../../services/edge/gateway/limits.ts";
+import { CallerLimits, Overload, overLimit } from "../../services/edge/gateway/guards.ts";
 import { clientAddress, givenRequestId } from "../../services/edge/gateway/router.ts";
 import { HttpServer } from "../../services/edge/gateway/server.ts";
 import { RateWindows } from "../../services/platform/admission/rate-windows.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { Fault } from "../../lib/contract/faults.ts";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
+import { CredentialGuard } from "../../services/edge/gateway/guards.ts";
 import type { HttpExchange } from "../../services/edge/gateway/http-exchange.ts";
-import { CredentialGuard } from "../../services/edge/gateway/limits.ts";
 
 const LIMIT = 3;
 const AT_ONCE = 4;

@@ -18,8 +18,8 @@ import { discardBody, maxBodyOf, readJson, readUncompressed, requireNoFields } f
 import { readByReference } from "./body/by-reference.ts";
 import { readCloudEvents } from "./body/cloudevents.ts";
 import { type GatewayContext, rootCall } from "./gateway-context.ts";
+import { type Leave, requireFormats, requireQuota, requireSpace, requireWrites } from "./guards.ts";
 import type { Answer, GatewayRequest, HttpExchange, NestedRequest } from "./http-exchange.ts";
-import { type Leave, requireFormats, requireQuota, requireSpace, requireWrites } from "./limits.ts";
 import { headerText, originFor } from "./router.ts";
 import { whileWanted } from "./streams/long-poll.ts";
 

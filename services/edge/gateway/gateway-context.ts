@@ -12,12 +12,13 @@ import { RateWindows } from "../../platform/admission/rate-windows.ts";
 import { tallyUse } from "../../platform/usage/tally.ts";
 import type { Runtime } from "../../runtime.ts";
 import { authorizationOf, requireAccess, requireOwnPage } from "./access/access.ts";
-import type { Asked } from "./access/challenge.ts";
+import type { CredentialSource } from "./access/challenge.ts";
 import { isOAuthRequest, oauthRefusal } from "./access/oauth.ts";
 import { BlobBroken, sendFromBlob } from "./answer/from-blob.ts";
 import { Output, SMALL_BYTES } from "./answer/output.ts";
 import { type Envelope, errorAnswer, send, sendLong, sizeOf, toFault } from "./answer/respond.ts";
 import { discardBody, maxBodyOf, reserveBody } from "./body/body.ts";
+import { CallerLimits, CredentialGuard, Overload, overLimit, requireSpace, requireWrites } from "./guards.ts";
 import type {
   Allowance,
   Answer,
@@ -29,7 +30,6 @@ import type {
   RootCall,
   StreamHandler,
 } from "./http-exchange.ts";
-import { CallerLimits, CredentialGuard, Overload, overLimit, requireSpace, requireWrites } from "./limits.ts";
 import { requireBearer, requireMonitor } from "./observe/monitor.ts";
 import { RequestObserver } from "./observe/observe.ts";
 import { clientAddress, givenRequestId, readQueryString, resourceMetadataOf, unknownPath } from "./router.ts";
@@ -268,7 +268,7 @@ export async function onError(
 }
 
 /** Returns the credential that the operation reads; undefined if it reads none. */
-function askedOf({ runtime }: GatewayContext, { op, req }: EarlyHttpExchange): Asked | undefined {
+function askedOf({ runtime }: GatewayContext, { op, req }: EarlyHttpExchange): CredentialSource | undefined {
   if (!op || op.access.by === "public") return undefined;
   const { authorization } = req.headers;
   return { authorization, metadata: resourceMetadataOf(op, req, runtime.config.PUBLIC_URL) };

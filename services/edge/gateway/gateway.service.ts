@@ -246,7 +246,7 @@ type Hook<R> = (ctx: Context, route: unknown, req: GatewayRequest, res?: unknown
 const ANSWERED = true;
 
 /** The result of `resolveAlias`. */
-interface Found {
+interface Target {
   alias: RoutedAlias;
   params: Record<string, string>;
 }
@@ -264,7 +264,7 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
     return found && { alias: this.aliasOf.get(found.op), params: found.path };
   },
   /** The original listens for three events of each response. Here only files, whose middleware calls no `next`, need one. */
-  async routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Found) {
+  async routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Target) {
     for (const middleware of route.middlewares) {
       const isAnswered = await new Promise<boolean>((resolve, reject) => {
         res.once("close", () => resolve(true));

@@ -9,7 +9,7 @@ import { originAt, plainOrigin } from "../../../lib/http/origin.ts";
 import type { GatewayRequest } from "./http-exchange.ts";
 
 /** A path's routes by method. */
-interface Found {
+interface RouteMatch {
   routes: ReadonlyMap<string, Route>;
   /** Values of the placeholders, in order. */
   values: readonly string[];
@@ -51,7 +51,7 @@ export class Router {
   }
 
   /** Returns null for an unknown path; ignores a trailing slash. */
-  find(path: string): Found | null {
+  find(path: string): RouteMatch | null {
     const clean = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
     const values: string[] = [];
     const node = descend(this.#root, clean.split("/"), 1, values);
@@ -83,7 +83,7 @@ export class Router {
 }
 
 /** Returns the methods of a path; HEAD wherever GET is a plain read. */
-function methodsOf({ routes }: Found): string[] {
+function methodsOf({ routes }: RouteMatch): string[] {
   const methods = [...routes.keys()];
   const get = routes.get("GET");
   return get && !get.op.takes ? [...methods, "HEAD"] : methods;

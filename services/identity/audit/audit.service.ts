@@ -128,7 +128,7 @@ function present({ _id, tenant_id, at, details, ...rest }: AuditDoc) {
 
 type ExportQuery = ParamsOf<typeof exportAuditRecords> & { cursor?: string };
 type Entry = ReturnType<typeof present>;
-type Asked = RequestContext & { params: ExportQuery };
+type ExportCall = RequestContext & { params: ExportQuery };
 
 interface Named {
   id: string;
@@ -146,7 +146,7 @@ const COLUMNS = [
 ] as const;
 
 /** Begins an export: the first part, with the header of a CSV file. */
-async function beginExport(entries: TenantCollection<AuditDoc>, ctx: Asked): Promise<TextPart> {
+async function beginExport(entries: TenantCollection<AuditDoc>, ctx: ExportCall): Promise<TextPart> {
   const { format = "csv" } = ctx.params;
   ctx.meta.$responseType = TYPES[format];
   ctx.meta.$responseHeaders = attachment(`audit.${format}`);
@@ -154,7 +154,7 @@ async function beginExport(entries: TenantCollection<AuditDoc>, ctx: Asked): Pro
   return format === "csv" ? { ...part, text: csvRow([...COLUMNS]) + part.text } : part;
 }
 
-async function nextPart(entries: TenantCollection<AuditDoc>, ctx: Asked): Promise<TextPart> {
+async function nextPart(entries: TenantCollection<AuditDoc>, ctx: ExportCall): Promise<TextPart> {
   const { format = "csv", cursor, ...query } = ctx.params;
   const order = { by: "at", cursor, limit: PART } as const;
   const { page, next_cursor } = await entries.pageAfter(ctx.meta.caller.tenant_id, toFilter(query), order);

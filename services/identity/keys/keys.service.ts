@@ -11,7 +11,7 @@ import { createKey, type KeyState, ListedKey, listKeys, revokeKey, updateKey } f
 import { type KeyDoc, KeyModel } from "./keys.model.ts";
 
 /** Given fields of a new key. */
-type Given = Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes"> &
+type KeyFields = Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes"> &
   Partial<Pick<KeyDoc, "expires_at" | "approval" | "created_by" | "requests_per_minute">>;
 
 interface OfAgents {
@@ -25,7 +25,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
 
   /** Issues a key; the same seed always gives the same key, which is stored once. */
   async function issue(
-    given: Given,
+    given: KeyFields,
     seed: string | undefined,
     { _id = newId("key", seed), key = newApiKey(secrets, seed) } = {},
   ) {
@@ -99,7 +99,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
       ),
 
       /** Issues a key to a device: the same for the same seed. */
-      issue: internal<Given & { seed: string }>(async ({ params: { seed, ...given } }) => {
+      issue: internal<KeyFields & { seed: string }>(async ({ params: { seed, ...given } }) => {
         const { doc, key } = await issue(given, seed);
         return { key, key_id: doc._id };
       }),

@@ -50,7 +50,7 @@ export async function reportNode(
   };
 }
 
-interface Found {
+interface NodeReports {
   nodes: NodeReport[];
   /** Nodes that did not answer. */
   silent: string[];
@@ -66,7 +66,7 @@ const LATE_SECONDS = 60;
 const MANY_WITHOUT_VECTOR = 10_000;
 
 /** Returns what is wrong with the nodes. @param now the record's time */
-export function findProblems({ nodes, silent, others, ages }: Found, now: number): Problem[] {
+export function findProblems({ nodes, silent, others, ages }: NodeReports, now: number): Problem[] {
   const problems: Problem[] = [];
   const add = (severity: Problem["severity"], node: string | null, check: string, text: string) =>
     problems.push({ severity, node, check, text });

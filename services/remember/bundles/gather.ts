@@ -5,7 +5,7 @@ import type { Placed } from "./brief.ts";
 import type { assembleBundle } from "./bundles.contract.ts";
 import type { BundleKind } from "./bundles.model.ts";
 
-type Asked = ParamsOf<typeof assembleBundle>;
+type Query = ParamsOf<typeof assembleBundle>;
 
 /** The legs of a bundle, with default limits (spec: Limits). */
 const LEGS = [
@@ -22,7 +22,7 @@ interface Gathered {
 }
 
 /** Queries all legs concurrently, and merges their candidates. Reports a failed leg and continues. */
-export async function gather(ctx: Call<Asked>): Promise<Gathered> {
+export async function gather(ctx: Call<Query>): Promise<Gathered> {
   const answers = await Promise.all(LEGS.map((leg) => ask(ctx, leg)));
   const candidates = answers.flatMap(({ items }, i) => items.map((item) => ({ kind: kindOf(i), item })));
   // Stable: with equal scores memories come first, and each kind keeps its order.
@@ -39,7 +39,7 @@ function kindOf(leg: number): BundleKind {
   return (LEGS[leg] as (typeof LEGS)[number]).kind;
 }
 
-async function ask(ctx: Call<Asked>, { kind, domain, cap }: (typeof LEGS)[number]): Promise<BundleLegAnswer> {
+async function ask(ctx: Call<Query>, { kind, domain, cap }: (typeof LEGS)[number]): Promise<BundleLegAnswer> {
   const { caps, project_id, since, until } = ctx.params;
   const limit = caps?.[domain] ?? cap;
   // Handoffs belong to no project.
@@ -57,7 +57,7 @@ async function ask(ctx: Call<Asked>, { kind, domain, cap }: (typeof LEGS)[number
 
 function legOf(
   kind: BundleKind,
-  { query, project_id, since, until, memory_scope, as_of, known_at, include_possible }: Asked,
+  { query, project_id, since, until, memory_scope, as_of, known_at, include_possible }: Query,
   limit: number,
 ): BundleLeg {
   return {

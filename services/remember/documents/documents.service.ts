@@ -248,13 +248,13 @@ function citation(doc: DocumentDoc, chunk: Pick<ChunkDoc, "page_number" | "text"
   };
 }
 
-type Asked = Call<{ document_id: string }>;
+type DocumentCall = Call<{ document_id: string }>;
 
 /** A browser that is sent to the file itself runs nothing in it. */
 const NO_PAGE = { "Content-Security-Policy": "default-src 'none'; sandbox" };
 
 /** Returns the file as it was uploaded. @throws Fault not_found */
-async function downloadDocument(documents: Documents, ctx: Asked) {
+async function downloadDocument(documents: Documents, ctx: DocumentCall) {
   const doc = await findReadable(documents, ctx, ctx.params.document_id);
   ctx.meta.$responseType = doc.mime_type;
   ctx.meta.$responseHeaders = { ...attachment(doc.filename), ...NO_PAGE };
@@ -262,7 +262,7 @@ async function downloadDocument(documents: Documents, ctx: Asked) {
 }
 
 /** Queues a failed document again. @throws Fault not_found, forbidden, conflict */
-async function retryDocument(documents: Documents, ctx: Asked) {
+async function retryDocument(documents: Documents, ctx: DocumentCall) {
   const doc = await findReadable(documents, ctx, ctx.params.document_id);
   const { tenant_id, _id, agent_id } = doc;
   const { agent_ids } = await ownerAccess(ctx);

@@ -75,12 +75,12 @@ export function replace(memories: Memories, ctx: RequestContext, { _id }: Memory
   });
 }
 
-type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
+type ChangedFields = Omit<ParamsOf<typeof updateMemory>, "id">;
 
 /** Fields stored as given. */
 const PLAIN = ["title", "content", "confidence", "importance"] as const;
 
-function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
+function settingsOf(given: ChangedFields, doc: MemoryDoc): Partial<MemoryDoc> {
   const { project_id, tags, expires_at, freshness_date } = given;
   const metadata = metadataAfter(given, doc);
   const plain = PLAIN.filter((field) => given[field] !== undefined);
@@ -95,7 +95,7 @@ function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
 }
 
 /** Returns the times of a memory if they change, with what they were before. @throws Fault validation_failed */
-function correctedTimes(given: Given, doc: MemoryDoc, by: Caller, at: Date): Partial<MemoryDoc> {
+function correctedTimes(given: ChangedFields, doc: MemoryDoc, by: Caller, at: Date): Partial<MemoryDoc> {
   const freshness_date =
     given.freshness_date === undefined ? doc.freshness_date : parseDate(given.freshness_date);
   const times = timesOf(given, { ...doc, freshness_date });
@@ -110,14 +110,14 @@ function correctedTimes(given: Given, doc: MemoryDoc, by: Caller, at: Date): Par
 }
 
 /** Returns the new metadata, undefined if it stays; a subject alone replaces the one there. */
-function metadataAfter({ metadata, subject }: Given, doc: MemoryDoc): Given["metadata"] {
+function metadataAfter({ metadata, subject }: ChangedFields, doc: MemoryDoc): ChangedFields["metadata"] {
   if (metadata !== undefined || subject === undefined) return withSubject(metadata, subject);
   const { subject: _, ...others } = JSON.parse(doc.metadata);
   return withSubject(others, subject);
 }
 
 /** Returns the subjects after an update of metadata: replaces those of the old metadata, keeps those of its sources. */
-function subjectsOf({ metadata, subjects, source_subjects }: MemoryDoc, given: Given["metadata"]) {
+function subjectsOf({ metadata, subjects, source_subjects }: MemoryDoc, given: ChangedFields["metadata"]) {
   const old = subjectsIn(JSON.parse(metadata));
   const kept = subjects.filter((each) => !old.includes(each));
   return [...new Set([...subjectsIn(given), ...source_subjects, ...kept])];

@@ -54,7 +54,7 @@ export async function listMemories(memories: Memories, ctx: Call<Params>) {
   };
 }
 
-interface Asked {
+interface ListQuery {
   memories: TenantCollection<MemoryDoc>;
   tenant_id: string;
   access: Access;
@@ -75,7 +75,7 @@ interface Places {
 }
 
 /** Merges partitions that an index returns in order. */
-async function placesInOrder(asked: Asked): Promise<Places> {
+async function placesInOrder(asked: ListQuery): Promise<Places> {
   const { memories, tenant_id, params, order, after, most } = asked;
   const wanted = [statusOf(params), ...buildClauses(asked)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
@@ -103,7 +103,7 @@ async function placesInOrder(asked: Asked): Promise<Places> {
  * Reads rows, to find a text or metadata, or to sort by title: the stores compare texts with their case. It reads in small
  * windows, and for a text or metadata up to a limit.
  */
-async function placesByReading(asked: Asked): Promise<Places> {
+async function placesByReading(asked: ListQuery): Promise<Places> {
   const { memories, tenant_id, params, order, most } = asked;
   const after = asked.after && withTitleKey(asked.after);
   const statuses = includesSuperseded(params) ? IN_FORCE_OR_REPLACED : ["active" as const];
@@ -178,7 +178,7 @@ function statusOf(params: Params): Clause {
 }
 
 /** Returns the caller's filters, and the default ones that hide rows. */
-function buildClauses({ params, past, now }: Pick<Asked, "params" | "past" | "now">): Clause[] {
+function buildClauses({ params, past, now }: Pick<ListQuery, "params" | "past" | "now">): Clause[] {
   const { type, project_id, never_cited, tags = [], namespace } = params;
   const wanted = tagsOfQuery(tags);
   return [

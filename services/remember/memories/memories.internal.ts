@@ -9,7 +9,7 @@ import { type MemoryDoc, present, toEntry } from "./memories.model.ts";
 import { type Calls, type Memories, makeChange } from "./memories.ts";
 import { type Recall, recall } from "./search.ts";
 
-interface Asked {
+interface LoadParams {
   ids: string[];
   /** Omits the content too, most of a memory's size, to keep messages between nodes small. */
   brief?: boolean;
@@ -19,7 +19,7 @@ interface Asked {
 export function internalActions(memories: Memories): Record<string, ActionSchema> {
   const { rows } = memories;
 
-  async function load(tenant_id: string, { ids, brief }: Asked): Promise<MemoryDoc[]> {
+  async function load(tenant_id: string, { ids, brief }: LoadParams): Promise<MemoryDoc[]> {
     const filter = { _id: { $in: ids } };
     const docs = brief
       ? await rows.find(tenant_id, filter, {
@@ -36,7 +36,7 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
     any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
 
     /** Returns, in any order, the memories that `GET /memories/{id}` would show the caller. */
-    readable: idempotent<Asked>(async (ctx) => {
+    readable: idempotent<LoadParams>(async (ctx) => {
       const { caller } = ctx.meta;
       const [access, docs] = await Promise.all([callerAccess(ctx), load(caller.tenant_id, ctx.params)]);
       const readable = docs.filter((doc) => memories.mayReadById(caller, access, doc));
@@ -44,7 +44,7 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
     }),
 
     /** Returns these memories without access checks and in any status: never show them as they are. */
-    get_many: idempotent<Asked & { tenant_id: string }>(async ({ params }) => {
+    get_many: idempotent<LoadParams & { tenant_id: string }>(async ({ params }) => {
       const docs = await load(params.tenant_id, params);
       return docs.filter(({ status }) => status !== "pending").map(present);
     }),

@@ -273,10 +273,10 @@ async function readHistory(memories: Memories, ctx: RequestContext, id: string) 
   };
 }
 
-type Asked = ParamsOf<typeof eraseMemories>;
+type EraseParams = ParamsOf<typeof eraseMemories>;
 
 /** Erases memories, or counts what it would erase. */
-async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS: number }, ctx: Call<Asked>) {
+async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS: number }, ctx: Call<EraseParams>) {
   const { dry_run = false, agent_id, ids, subject } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   const target = { ...(agent_id && { agent_id }), ...(ids && { ids }), ...(subject && { subject }) };
@@ -329,7 +329,7 @@ function note(ctx: RequestContext, what: string, details: object): Promise<unkno
  * Returns the audit log's name for the requested memories: a subject only as its digest, so that the log does not keep
  * erased data. @throws Fault validation_error, not_found
  */
-async function namedBy(ctx: Call<Asked>): Promise<object> {
+async function namedBy(ctx: Call<EraseParams>): Promise<object> {
   const { agent_id, ids, subject } = ctx.params;
   const named = [agent_id, ids, subject].filter((each) => each !== undefined);
   if (named.length !== 1) {

@@ -34,7 +34,7 @@ const READERS = { scope: 1, agent_id: 1, user_id: 1, team_id: 1, status: 1, expi
 export type Calls = Pick<ServiceBroker, "call" | "broadcast">;
 
 /** A memory and the reader's access. */
-export interface Found {
+export interface Accessed {
   doc: MemoryDoc;
   access: Access;
 }
@@ -69,7 +69,7 @@ export class Memories {
   }
 
   /** Returns a memory by id. @throws Fault not_found if the caller may not read one. */
-  async findReadable(ctx: RequestContext, id: string, access = callerAccess(ctx)): Promise<Found> {
+  async findReadable(ctx: RequestContext, id: string, access = callerAccess(ctx)): Promise<Accessed> {
     const { caller } = ctx.meta;
     const [known, doc] = await Promise.all([access, this.rows.findOne(caller.tenant_id, { _id: id })]);
     if (!doc || !this.mayReadById(caller, known, doc)) throw notFound("memory", id);

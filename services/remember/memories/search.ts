@@ -20,7 +20,7 @@ import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";
 import { presentValidity } from "./validity.ts";
 
-type Asked = ParamsOf<typeof searchMemories>;
+type SearchQuery = ParamsOf<typeof searchMemories>;
 
 /** A score is about the likelihood of an answer (docs/decisions/0021-ranking.md): below it fewer than three in ten are one. */
 const LIKELY = 0.3;
@@ -36,7 +36,7 @@ export function matching<H extends { score: number }>(hits: H[], include_possibl
 export const SPARE = 10;
 
 /** Searches what the caller may read. Checks the index's hits against the rows. */
-export async function search(memories: Memories, ctx: Call<Asked>, touches: Touches) {
+export async function search(memories: Memories, ctx: Call<SearchQuery>, touches: Touches) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
   const held = await memories.heldAt(tenant_id, ctx.params);
@@ -145,7 +145,7 @@ function whereOf({
   as_of: _,
   known_at: __,
   ...filters
-}: Asked): SearchWhere {
+}: SearchQuery): SearchWhere {
   const { audience, ...where } = toWhere(filters);
   return {
     ...where,

@@ -4,7 +4,7 @@ import { coveredBy, type Scoped } from "../../../lib/access/visibility.ts";
 import { Fault, forbidden, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { recordSuperseding } from "./announce.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { type Calls, type Found, type Memories, makeChange, mayManage, notActive } from "./memories.ts";
+import { type Accessed, type Calls, type Memories, makeChange, mayManage, notActive } from "./memories.ts";
 import { isReadByAllReaders } from "./readable.ts";
 import { validityOf } from "./validity.ts";
 
@@ -143,7 +143,7 @@ function noteSuperseding({ log }: Memories, ctx: Pick<ServiceBroker, "call">, do
  * @throws Fault forbidden unless the caller owns the memory or is an org admin; business_rule_violation if a reader of
  * the memory could not read its successor
  */
-export async function requireReplaceable(ctx: RequestContext, { doc, access }: Found, successor: Scoped) {
+export async function requireReplaceable(ctx: RequestContext, { doc, access }: Accessed, successor: Scoped) {
   if (!mayManage(ctx.meta.caller, access, doc)) {
     throw forbidden("Only its owner and org admins can supersede a memory. Ask one of them.");
   }

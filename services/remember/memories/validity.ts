@@ -74,7 +74,7 @@ export function presentValidity(doc: Omit<Times, "valid_from_given">) {
   return { from: from.toISOString(), until: until?.toISOString() ?? null };
 }
 
-interface Given {
+interface ValidityFields {
   valid_from?: string | null | undefined;
   valid_until?: string | null | undefined;
 }
@@ -84,7 +84,7 @@ interface Given {
  *
  * @param doc with `freshness_date` as it will be @throws Fault validation_failed if the end is not after the beginning
  */
-export function timesOf({ valid_from, valid_until }: Given, doc: Times) {
+export function timesOf({ valid_from, valid_until }: ValidityFields, doc: Times) {
   const known = validityOf(doc).from;
   const given = valid_from ? startOf(valid_from) : undefined;
   // A value that was read may be written back.

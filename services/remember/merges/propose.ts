@@ -5,7 +5,7 @@ import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
 import { type MergeDoc, type Merges, openPairKey, pairKey } from "./merges.model.ts";
 
-interface Given {
+interface ProposalFields {
   memory_a_id: string;
   memory_b_id: string;
   resolution_note?: string | null;
@@ -14,7 +14,7 @@ interface Given {
 type Proposer = Pick<MergeDoc, "proposer_user_id" | "proposer_agent_id" | "resolution_note">;
 
 /** @throws Fault not_found, validation_error, conflict */
-export async function propose({ proposals, now }: Merges, ctx: Call<Given>): Promise<MergeDoc> {
+export async function propose({ proposals, now }: Merges, ctx: Call<ProposalFields>): Promise<MergeDoc> {
   const { memory_a_id: a, memory_b_id: b, resolution_note = null } = ctx.params;
   const both = await Promise.all([requireReadable(ctx, a), requireReadable(ctx, b)]);
   if (a === b)

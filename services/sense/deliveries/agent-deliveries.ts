@@ -7,7 +7,7 @@ import type { Where } from "../../../storage/query.ts";
 import type { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
-import type { Asked, Explanation } from "../interests/explain.ts";
+import type { Explanation, Query } from "../interests/explain.ts";
 import * as contract from "./agent-deliveries.contract.ts";
 import type { EventHeader } from "./dead-letter-find.ts";
 import {
@@ -77,9 +77,9 @@ export class AgentDeliveries {
     const { tenant_id } = agent;
     const event_id = ctx.params.event_id ?? (await this.#unsettledEvent({ tenant_id, agent_id }));
     const isTested = event_id !== undefined && !(await this.#maySee(ctx, agent_id, event_id));
-    const asked: Asked = { tenant_id, agent_id, isTested, ...(event_id !== undefined && { event_id }) };
+    const query: Query = { tenant_id, agent_id, isTested, ...(event_id !== undefined && { event_id }) };
     const [explanation, states] = await Promise.all([
-      broker.call<Explanation, unknown>("interests.explain", asked),
+      broker.call<Explanation, unknown>("interests.explain", query),
       health.of(tenant_id, [agent]),
     ]);
     const { event, is_excluded, subscriptions, more } = explanation;

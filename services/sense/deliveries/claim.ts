@@ -6,6 +6,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/tracing.ts";
 import { tally } from "../../platform/usage/tally.ts";
 import type { Loaded } from "../interests/explain.ts";
+import { DeliveryLimits, isLimited, type Limits } from "./agent-limits.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import {
   type DeliveryDeps,
@@ -18,7 +19,6 @@ import {
 } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
 import type { Lease } from "./lease.ts";
-import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
 import type { ReadyDeliveries } from "./ready.ts";
 import { AcknowledgementCounts } from "./stats.ts";
 

@@ -5,10 +5,10 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../platform/usage/tally.ts";
+import type { Limit } from "./agent-limits.ts";
 import { findOldest } from "./backlog.ts";
 import type { getDeliveryStats } from "./deliveries.contract.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";
-import type { Limit } from "./limits.ts";
 
 interface Counts {
   pending: number;

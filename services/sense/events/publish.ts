@@ -225,10 +225,10 @@ function attempt<T>(make: () => T): T | Error {
 }
 
 /** The fields read of the first event with an id. */
-type Found = Pick<EventDoc, "_id" | "ce_id" | "source" | "type" | "subject" | "size" | "seed">;
+type StoredEvent = Pick<EventDoc, "_id" | "ce_id" | "source" | "type" | "subject" | "size" | "seed">;
 
 /** The first event with an id. */
-interface Original extends Found {
+interface Original extends StoredEvent {
   /** Whether a later one had another source or content. */
   differs: boolean;
 }
@@ -272,7 +272,7 @@ async function countDuplicates(
 async function isDifferent(
   events: TenantCollection<EventDoc>,
   row: EventDoc,
-  original: Found,
+  original: StoredEvent,
 ): Promise<boolean> {
   const isOther = (["source", "type", "subject"] as const).some((name) => row[name] !== original[name]);
   if (isOther || Math.abs(row.size - original.size) > SAME_BYTES) return true;

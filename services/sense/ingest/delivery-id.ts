@@ -13,7 +13,7 @@ import { findPreset } from "./webhooks.ts";
 export type Topic = Record<string, string | null>;
 
 /** A delivery, by what its signature covers and what it does not. */
-interface Given {
+interface DeliveryParts {
   tenant_id: string;
   webhook_id: string;
   /** Of the signed content. */
@@ -51,7 +51,7 @@ export class FirstIds {
   }
 
   /** Returns the content's first id and topic; the given ones if it has none yet. */
-  async of(given: Given): Promise<First> {
+  async of(given: DeliveryParts): Promise<First> {
     const { tenant_id, webhook_id, digest, topic, several } = given;
     const _id = `${webhook_id} ${digest}`;
     const first = await this.#firstAt(tenant_id, _id, { id: given.id ?? digest, topic });

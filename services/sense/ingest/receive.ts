@@ -59,7 +59,7 @@ interface Refusal {
   reason: string;
 }
 
-type Found =
+type Verdict =
   | { webhook: WebhookDoc; signature: Signature; secret: string }
   | { refusals: Refusal[]; spentMs: number };
 
@@ -219,7 +219,7 @@ export class Receiver {
   }
 
   /** Finds the registration whose secret signed; else returns why none did, and the time that it took. */
-  async #signerOf(candidates: WebhookDoc[], request: SignedRequest): Promise<Found> {
+  async #signerOf(candidates: WebhookDoc[], request: SignedRequest): Promise<Verdict> {
     const { store, secrets } = this.#runtime;
     const now = store.now();
     const refusals: Refusal[] = [];

@@ -15,7 +15,7 @@ import type { Subscription } from "./receiver.ts";
 import type { Routing } from "./routing.ts";
 
 /** The agent and the event to explain. */
-export interface Asked extends OfAgent {
+export interface Query extends OfAgent {
   /** Default: the tenant's latest. */
   event_id?: string;
   /** Whether the event must be one that an interest could be tested on. */
@@ -32,7 +32,7 @@ const MOST = 200;
 export async function explainReception(
   { interests, routing }: { interests: TenantCollection<InterestDoc>; routing: Routing },
   ctx: Call,
-  asked: Asked,
+  asked: Query,
 ) {
   const { tenant_id, agent_id } = asked;
   const options = { sort: { created_at: 1 }, limit: MOST + 1 } as const;
@@ -85,7 +85,7 @@ export async function explainReception(
   };
 }
 
-async function sampleOf(ctx: Call, { tenant_id, event_id, isTested }: Asked): Promise<Sample | null> {
+async function sampleOf(ctx: Call, { tenant_id, event_id, isTested }: Query): Promise<Sample | null> {
   const latest = (limit: number, include_service: boolean) =>
     ctx.call<Sample[], LatestParams>("events.latest", { tenant_id, limit, include_service });
   if (event_id === undefined) return (await latest(1, false))[0] ?? null;

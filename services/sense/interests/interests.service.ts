@@ -8,11 +8,11 @@ import { SharedLoop } from "../../../mixins/shared.ts";
 import type { RoutingRaised, RoutingUncounted } from "../../identity/tenants/routing-change.ts";
 import { action, event, idempotent, type Runtime } from "../../runtime.ts";
 import { adviseOn, type Subscribing } from "./advice.ts";
-import { type Asked, explainReception, findLacking } from "./explain.ts";
+import { explainReception, findLacking, type Query } from "./explain.ts";
+import { InterestLimits } from "./interest-limits.ts";
 import * as contract from "./interests.contract.ts";
 import { InterestModel, WaitModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
-import { InterestLimits } from "./limits.ts";
 import { type MatchAgentParams, matchAgent } from "./match-agent.ts";
 import type { ListenersParams, Match, Matches, MatchLimits, Receiver, Subscription } from "./receiver.ts";
 import { Routing } from "./routing.ts";
@@ -52,7 +52,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         return adviseOn(ctx, ctx.params);
       }),
       /** Explains which subscriptions of an agent match an event. */
-      explain: idempotent<Asked>((ctx) =>
+      explain: idempotent<Query>((ctx) =>
         explainReception({ interests: collection, routing }, ctx, ctx.params),
       ),
       /** Returns why some agents are likely to receive nothing, by agent. */

@@ -10,9 +10,9 @@ import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import { adviseOn } from "./advice.ts";
 import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./explain.ts";
+import type { InterestLimits } from "./interest-limits.ts";
 import type * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc } from "./interests.model.ts";
-import type { InterestLimits } from "./limits.ts";
 
 type CreateParams = ParamsOf<typeof contract.createInterest>;
 type UpdateParams = ParamsOf<typeof contract.updateInterest>;

@@ -6,8 +6,8 @@ import { Due } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
+import type { InterestLimits } from "./interest-limits.ts";
 import { type AwaitedEvent, type WaitDoc, WaitModel } from "./interests.model.ts";
-import type { InterestLimits } from "./limits.ts";
 
 const PREFIX = "wait_";
 

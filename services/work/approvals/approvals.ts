@@ -15,7 +15,7 @@ import type { RunState } from "../runs/run-state.ts";
 import type * as contract from "./approvals.contract.ts";
 import { ADMINS, EXPIRED } from "./approvals.contract.ts";
 import { type ApprovalDoc, ApprovalModel, present } from "./approvals.model.ts";
-import { type Asked, answerableBy, parseAsked, readableBy, requireAssignees } from "./assignees.ts";
+import { answerableBy, parseAsked, type Question, readableBy, requireAssignees } from "./assignees.ts";
 import type { Decision, Settling } from "./channel.ts";
 import { digestEvidence } from "./evidence.ts";
 
@@ -175,7 +175,7 @@ export class Approvals implements Settling {
   }
 }
 
-async function askedIn(ctx: CallOf<typeof contract.askForApproval>): Promise<Asked> {
+async function askedIn(ctx: CallOf<typeof contract.askForApproval>): Promise<Question> {
   const {
     title,
     question,

@@ -53,7 +53,7 @@ export async function answerableBy(ctx: RequestContext): Promise<object> {
 }
 
 /** The question, as it was asked. */
-export interface Asked {
+export interface Question {
   title: string;
   question: string;
   choices: string[];
@@ -62,4 +62,4 @@ export interface Asked {
   subject: string | null;
 }
 
-export const parseAsked = ({ asked_json }: { asked_json: string }): Asked => JSON.parse(asked_json);
+export const parseAsked = ({ asked_json }: { asked_json: string }): Question => JSON.parse(asked_json);

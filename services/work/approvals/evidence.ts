@@ -8,7 +8,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { requireReadable } from "../../remember/memories/readable.ts";
 import { readBeginning } from "../outputs/outputs.ts";
 import type { EvidenceCard, EvidenceKind, EvidenceNow } from "./approvals.contract.ts";
-import type { Asked } from "./assignees.ts";
+import type { Question } from "./assignees.ts";
 
 type Chunks = { chunks: { text: string }[] };
 type Card = Static<typeof EvidenceCard>;
@@ -99,8 +99,8 @@ const isUnreadable = (err: unknown) => isFault(err) && ["not_found", "validation
 export async function digestEvidence(
   ctx: RequestContext,
   given: readonly { kind: EvidenceKind; id: string }[],
-): Promise<Asked["evidence"]> {
-  const digested: Asked["evidence"] = [];
+): Promise<Question["evidence"]> {
+  const digested: Question["evidence"] = [];
   for (const { kind, id } of given) {
     const known = digested.find((each) => each.kind === kind && each.id === id);
     try {
@@ -116,7 +116,7 @@ export async function digestEvidence(
 export async function readEvidence(
   ctx: RequestContext,
   blobs: Blobs,
-  given: Asked["evidence"],
+  given: Question["evidence"],
 ): Promise<Card[]> {
   const cards: Card[] = [];
   for (const each of given) cards.push({ ...each, ...(await compare(ctx, blobs, each)) });
@@ -128,7 +128,7 @@ type Compared = Omit<Card, "kind" | "id" | "sha256">;
 async function compare(
   ctx: RequestContext,
   blobs: Blobs,
-  { kind, id, sha256: asked }: Asked["evidence"][number],
+  { kind, id, sha256: asked }: Question["evidence"][number],
 ): Promise<Compared> {
   const source = await sourceOf(ctx, kind, id);
   if (!source) return { state: "unavailable", title: null, text: null, current: null };

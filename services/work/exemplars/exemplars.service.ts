@@ -13,14 +13,14 @@ import { type ExemplarDoc, ExemplarModel } from "./exemplars.model.ts";
 /** An interrupted deletion no longer counts after this long. */
 const DELETION_MS = 60_000;
 
-type Asked = Call<{ exemplar_id: string }>;
+type ExemplarCall = Call<{ exemplar_id: string }>;
 
 /** Stores whole reference documents, verbatim (spec: Exemplar). Their texts are blobs. */
 export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
   const rows = store.collection(ExemplarModel);
   const now = () => new Date(store.now());
 
-  async function find({ params: { exemplar_id }, meta }: Asked): Promise<ExemplarDoc> {
+  async function find({ params: { exemplar_id }, meta }: ExemplarCall): Promise<ExemplarDoc> {
     const doc = await rows.findOne(meta.caller.tenant_id, { _id: exemplar_id });
     return requireFound(doc, "exemplar", exemplar_id);
   }

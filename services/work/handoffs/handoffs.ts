@@ -171,7 +171,7 @@ export function inOneMessage(docs: HandoffDoc[]): HandoffDoc[] {
   });
 }
 
-type Asked = CallOf<typeof saveHandoff>;
+type SaveCall = CallOf<typeof saveHandoff>;
 type Content = Pick<
   HandoffDoc,
   "summary" | "payload" | "citations" | "artifacts" | "origin_client" | "bundle_id"
@@ -182,7 +182,7 @@ type Content = Pick<
  *
  * @throws Fault conflict if `if_version` is not the current version; validation_error for `bundle_id`
  */
-export async function save(handoffs: Handoffs, ctx: Asked) {
+export async function save(handoffs: Handoffs, ctx: SaveCall) {
   const content = await contentOf(ctx);
   const { if_version } = ctx.params;
   const attempt = async () => {
@@ -202,7 +202,7 @@ export async function save(handoffs: Handoffs, ctx: Asked) {
 }
 
 /** Removes titles of memories that were erased between reading and writing. */
-async function withoutErased(handoffs: Handoffs, ctx: Asked, doc: HandoffDoc): Promise<HandoffDoc> {
+async function withoutErased(handoffs: Handoffs, ctx: SaveCall, doc: HandoffDoc): Promise<HandoffDoc> {
   const titled = doc.citations.filter(({ title }) => title !== "").map(({ memory_id }) => memory_id);
   const gone = await deletedMemories(ctx, titled);
   if (gone.length === 0) return doc;
@@ -212,7 +212,7 @@ async function withoutErased(handoffs: Handoffs, ctx: Asked, doc: HandoffDoc): P
 }
 
 /** Returns the handoff with the name; none if it has expired, even if the reaper has not removed it yet. */
-async function named(handoffs: Handoffs, ctx: Asked): Promise<HandoffDoc | null> {
+async function named(handoffs: Handoffs, ctx: SaveCall): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx);
   const own = { agent_id, name: ctx.params.name };
   const at = handoffs.now();
@@ -224,7 +224,7 @@ async function named(handoffs: Handoffs, ctx: Asked): Promise<HandoffDoc | null>
 
 function overwrite(
   handoffs: Handoffs,
-  ctx: Asked,
+  ctx: SaveCall,
   { _id, version_num, pinned_at }: HandoffDoc,
   content: Content,
 ): Promise<HandoffDoc | null> {
@@ -240,7 +240,7 @@ function overwrite(
 }
 
 /** Returns null if another was saved under the name meanwhile. */
-async function insert(handoffs: Handoffs, ctx: Asked, content: Content): Promise<HandoffDoc | null> {
+async function insert(handoffs: Handoffs, ctx: SaveCall, content: Content): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx);
   const at = handoffs.now();
   const save_seed = ctx.meta.idempotency_seed ?? null;
@@ -254,7 +254,7 @@ async function insert(handoffs: Handoffs, ctx: Asked, content: Content): Promise
   return saved;
 }
 
-async function contentOf(ctx: Asked): Promise<Content> {
+async function contentOf(ctx: SaveCall): Promise<Content> {
   const { summary = "", payload = {}, citations = [], artifacts = [], origin_client = null } = ctx.params;
   const { bundle_id = null } = ctx.params;
   if (bundle_id !== null && !(await ctx.call("bundles.hold", { id: bundle_id, by: "handoff" }))) {

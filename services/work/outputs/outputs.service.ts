@@ -140,7 +140,7 @@ function internalActions(outputs: Outputs): Record<string, ActionSchema> {
     /** Returns readable outputs: the best matches of a query, or the latest. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
       const { query, limit, project_id } = ctx.params;
-      const { hits, degraded }: { hits: Found[]; degraded: string[] } =
+      const { hits, degraded }: { hits: FoundOutput[]; degraded: string[] } =
         query === null
           ? { hits: await latest(outputs, ctx), degraded: [] }
           : await findOutputs(outputs, ctx, { query, limit, project_id, ...searchBounds(ctx.params) });
@@ -164,7 +164,7 @@ function internalActions(outputs: Outputs): Record<string, ActionSchema> {
   };
 }
 
-async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Found[]> {
+async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<FoundOutput[]> {
   const { tenant_id } = ctx.meta.caller;
   const { project_id, limit } = ctx.params;
   const filter = {
@@ -184,9 +184,9 @@ async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Fou
 }
 
 /** An output with the part of its text to show and, if search found it, the legs that did. */
-type Found = OutputDoc & { score: number; chunk_id: string; sources?: SearchHit["sources"] };
+type FoundOutput = OutputDoc & { score: number; chunk_id: string; sources?: SearchHit["sources"] };
 
-function toItem(doc: Found, excerpt: string): BundleCandidate {
+function toItem(doc: FoundOutput, excerpt: string): BundleCandidate {
   const { _id, title, score, sources, scope, version_num, authored_by_agent_id, created_at } = doc;
   return {
     ...{ item_id: _id, title, excerpt, score, source: sources ? nameLegs(sources) : "recent" },
@@ -195,10 +195,10 @@ function toItem(doc: Found, excerpt: string): BundleCandidate {
   };
 }
 
-type Asked = ParamsOf<typeof contract.listOutputs>;
+type ListQuery = ParamsOf<typeof contract.listOutputs>;
 
 /** Returns a page of the outputs that the caller may read. */
-async function listOutputs({ rows: outputs }: Outputs, ctx: Call<Asked>) {
+async function listOutputs({ rows: outputs }: Outputs, ctx: Call<ListQuery>) {
   const { tenant_id } = ctx.meta.caller;
   const { offset = 0, limit = 50, cursor } = ctx.params;
   const wanted = { ...buildFilter(ctx.params), ...visibleTo(await ownerAccess(ctx)) };
@@ -210,7 +210,7 @@ async function listOutputs({ rows: outputs }: Outputs, ctx: Call<Asked>) {
   return { outputs: page.map(present), total, next_cursor };
 }
 
-function buildFilter({ scope, project_id, process_run_id, tags = [] }: Asked) {
+function buildFilter({ scope, project_id, process_run_id, tags = [] }: ListQuery) {
   const wanted = tagsOfQuery(tags);
   return {
     deleted_at: null,
@@ -221,7 +221,7 @@ function buildFilter({ scope, project_id, process_run_id, tags = [] }: Asked) {
   };
 }
 
-function buildOrder({ sort, order }: Asked): Order<"created_at" | "title_key"> {
+function buildOrder({ sort, order }: ListQuery): Order<"created_at" | "title_key"> {
   const by = sort === "title" ? "title_key" : "created_at";
   const usual = by === "title_key" ? 1 : -1;
   return { by, sign: order === "asc" ? 1 : order === "desc" ? -1 : usual };

@@ -14,8 +14,8 @@ import type { saveOutput as operation } from "./outputs.contract.ts";
 import { type Edition, type OutputDoc, presentWhole, toVersion } from "./outputs.model.ts";
 import { findReadable, type Outputs, readableIds, readBeginning } from "./outputs.ts";
 
-type Given = ParamsOf<typeof operation>;
-type Saving = Call<Given>;
+type SaveParams = ParamsOf<typeof operation>;
+type Saving = Call<SaveParams>;
 
 /** Saves an output, or a new version of one. @throws Fault validation_failed, validation_error, not_found, … */
 export async function saveOutput(outputs: Outputs, ctx: Saving, maxSize: number) {
@@ -104,7 +104,7 @@ async function isSaved({ versions }: Outputs, doc: OutputDoc, version_id: string
   return (await versions.findOne(doc.tenant_id, { _id: version_id })) !== null;
 }
 
-function requireSamePlace({ scope, team_id }: Given, doc: OutputDoc): void {
+function requireSamePlace({ scope, team_id }: SaveParams, doc: OutputDoc): void {
   const fixed = (field: string, now: string | null) =>
     invalidValue(
       field,

@@ -14,14 +14,14 @@ import { nextStaleCheck } from "./staleness.ts";
 import { begin, withModes } from "./transitions.ts";
 import { checkWaits, waitsOf } from "./waits.ts";
 
-type Given = ParamsOf<typeof operation>;
+type RunParams = ParamsOf<typeof operation>;
 
 /** Creates a run with its first facts. @throws Fault validation_error, not_found (the template) */
-export async function createRun(store: RunStore, ctx: Call<Given>) {
+export async function createRun(store: RunStore, ctx: Call<RunParams>) {
   return presentRun(await store.insert(await newRun(ctx, new Date(store.now()))));
 }
 
-async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
+async function newRun(ctx: Call<RunParams>, at: Date): Promise<Omit<Run, "plan">> {
   const { goal, template_id = null } = ctx.params;
   const project_id = ctx.params.project_id || null;
   const { tenant_id } = ctx.meta.caller;
@@ -62,7 +62,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   };
 }
 
-async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
+async function ownSteps(ctx: Call<RunParams>): Promise<StepDef[]> {
   const { steps = [], step_assignments } = ctx.params;
   if (step_assignments?.length) {
     throw invalidValue(
@@ -83,7 +83,7 @@ async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
 }
 
 /** Returns the template's steps unchanged, with their assignees (spec: create run). */
-async function templateSteps(ctx: Call<Given>, template_id: string): Promise<StepDef[]> {
+async function templateSteps(ctx: Call<RunParams>, template_id: string): Promise<StepDef[]> {
   const { steps: own, step_assignments = [] } = ctx.params;
   if (own) throw invalidValue("steps", "steps: expected either steps or template_id, got both.");
   const { tenant_id } = ctx.meta.caller;

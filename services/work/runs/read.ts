@@ -12,7 +12,7 @@ import type { RunStore } from "./run-store.ts";
 import { ACTIONS, type getRunHistory, type listRuns as operation } from "./runs.contract.ts";
 import type { Doer, PlacedFact, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
 
-type Asked = Call<{ run_id: string }>;
+type RunCall = Call<{ run_id: string }>;
 
 export async function listRuns(store: RunStore, ctx: CallOf<typeof operation>) {
   const { params, meta } = ctx;
@@ -35,18 +35,18 @@ export async function listRuns(store: RunStore, ctx: CallOf<typeof operation>) {
   return page.map(presentRun);
 }
 
-export async function getRun(store: RunStore, ctx: Asked) {
+export async function getRun(store: RunStore, ctx: RunCall) {
   const { run, facts } = await load(store, ctx);
   const steps = run.steps.map((step, i) => ({ ...stepAt(run, i), attempts: attemptsOn(step, facts) }));
   return { ...presentRun(run), steps };
 }
 
-export async function getPosition(store: RunStore, ctx: Asked) {
+export async function getPosition(store: RunStore, ctx: RunCall) {
   const [{ run, facts }, person] = await Promise.all([load(store, ctx), findPerson(ctx)]);
   return { run: presentRun(run), ...computePosition(standing(run, facts, store.now()), person) };
 }
 
-export async function getRetrospective(store: RunStore, ctx: Asked) {
+export async function getRetrospective(store: RunStore, ctx: RunCall) {
   const { run, facts } = await load(store, ctx);
   if (run.status === "closed") return { items: buildRetrospective(run, facts) };
   const message = "The retrospective is available only after the run is closed. Close it first.";
@@ -69,12 +69,12 @@ export async function getHistory(store: RunStore, { params, meta }: CallOf<typeo
   return include === "actions" ? { items, actions: buildActions(run, facts, artifacts) } : { items };
 }
 
-export async function getStatusDocument(store: RunStore, ctx: Asked) {
+export async function getStatusDocument(store: RunStore, ctx: RunCall) {
   const { run, facts } = await load(store, ctx);
   return renderStatusDocument(run, facts);
 }
 
-async function load(store: RunStore, { params, meta }: Asked) {
+async function load(store: RunStore, { params, meta }: RunCall) {
   const run = await store.get(meta.caller.tenant_id, params.run_id);
   return { run, facts: await store.factsOf(run) };
 }

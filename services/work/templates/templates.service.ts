@@ -76,11 +76,11 @@ export const templatesService: ServiceFactory = ({ store }) => {
   };
 };
 
-type Given = ParamsOf<typeof contract.authorTemplate>;
+type TemplateFields = ParamsOf<typeof contract.authorTemplate>;
 
 function newTemplate(
   { _id, tenant_id, at }: { _id: string; tenant_id: string; at: Date },
-  { name, slug, description = null, goal_template = null }: Given,
+  { name, slug, description = null, goal_template = null }: TemplateFields,
   steps: contract.TemplateStep[],
 ): TemplateDoc {
   return {

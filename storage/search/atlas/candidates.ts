@@ -22,7 +22,7 @@ export interface FoundRow extends EntryDoc {
   after: EntryDoc[];
 }
 
-interface Asked {
+interface CandidatesQuery {
   query: Pick<LegsQuery, "terms" | "words" | "variants">;
   vector: Float32Array | null;
   /** The model whose vectors count. */
@@ -32,7 +32,7 @@ interface Asked {
 }
 
 /** Computes the ranking features of rows from their own words and vectors, the same as the local index does. */
-export function rateCandidates(rows: readonly FoundRow[], asked: Asked): Candidate[] {
+export function rateCandidates(rows: readonly FoundRow[], asked: CandidatesQuery): Candidate[] {
   const features = new Features(asked);
   const candidates = new Map<string, Candidate>();
   for (const row of rows) candidates.set(row.id, features.candidate(row, row.before, row.after));
@@ -56,7 +56,7 @@ function endOf({ valid_until, succeeded_at }: EntryDoc): number {
 
 /** Computes each row's features once, however many rows it is a neighbour of. */
 class Features {
-  readonly #asked: Asked;
+  readonly #asked: CandidatesQuery;
   /** The bits of words of entries. */
   readonly #masks: Map<string, TermMask>;
   /** Words of the query that no entry has. */
@@ -64,7 +64,7 @@ class Features {
   readonly #idf: number[];
   readonly #seen = new Map<string, Neighbour & { bm25: number }>();
 
-  constructor(asked: Asked) {
+  constructor(asked: CandidatesQuery) {
     this.#asked = asked;
     const { terms, words, variants } = asked.query;
     const own = terms.map((term, i): Variant => ({ term, mask: 1 << i }));

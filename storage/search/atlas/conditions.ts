@@ -36,10 +36,10 @@ export const FILTER_PATHS = {
 } as const satisfies Partial<Record<keyof EntryDoc, string>>;
 type FilterPath = keyof typeof FILTER_PATHS;
 
-type Asked = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "include_superseded" | "now">;
+type Query = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "include_superseded" | "now">;
 
 /** Returns a query's conditions, which always include the tenant and the readers. */
-export function buildConditions(asked: Asked): Condition[] {
+export function buildConditions(asked: Query): Condition[] {
   const { tenant_id, kind, access, where, include_superseded, now } = asked;
   const { types, scope, project_id, tags_any, agent_id, audience = [], except = {}, metadata = [] } = where;
   const conditions: Condition[] = [

@@ -9,7 +9,7 @@ const IS_BEARER = /^Bearer\s/i;
 export const AGENT_IDENTITY_REQUIRED = "agent_identity_required";
 
 /** The credential that an operation reads. */
-export interface Asked {
+export interface CredentialSource {
   /** The header of the request. */
   authorization: string | undefined;
   /** The address that says where to get a token (RFC 9728); undefined for tokens that no client gets by itself. */
@@ -21,7 +21,7 @@ export interface Asked {
  *
  * @param asked the credential of the request, if the operation reads it
  */
-export function challengeOf(fault: Fault, asked: Asked | undefined): string | undefined {
+export function challengeOf(fault: Fault, asked: CredentialSource | undefined): string | undefined {
   const challenge = schemeOf(fault, asked?.authorization);
   if (challenge === undefined || !asked?.metadata) return challenge;
   const [, ...rest] = challenge.split(", ");

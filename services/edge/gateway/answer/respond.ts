@@ -4,7 +4,7 @@ import type { BlobReference, Operation } from "../../../../lib/contract/contract
 import { FAULTS, Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
 import { isStoreLost } from "../../../../storage/store-lost.ts";
-import { type Asked, challengeOf } from "../access/challenge.ts";
+import { type CredentialSource, challengeOf } from "../access/challenge.ts";
 import type { Allowance, Answer, HttpExchange } from "../http-exchange.ts";
 import type { Output } from "./output.ts";
 
@@ -119,7 +119,7 @@ export function sizeOf(body: string | Buffer | null): number {
  *
  * @param asked the credential of the request, if the operation reads it
  */
-export function errorAnswer(err: unknown, request_id: string, asked?: Asked): Answer {
+export function errorAnswer(err: unknown, request_id: string, asked?: CredentialSource): Answer {
   const fault = toFault(err);
   const { status } = FAULTS[fault.type as keyof typeof FAULTS];
   const details = (fault.data ?? {}) as Record<string, unknown>;

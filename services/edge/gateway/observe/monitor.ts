@@ -7,8 +7,8 @@ import { exposition } from "../../../../observability/metrics.ts";
 import { EXPOSITION_TYPE, getMetrics } from "../../../platform/system/system.contract.ts";
 import type { Runtime } from "../../../runtime.ts";
 import { errorAnswer, JSON_TYPE, send, toFault } from "../answer/respond.ts";
+import { CredentialGuard } from "../guards.ts";
 import type { Answer } from "../http-exchange.ts";
-import { CredentialGuard } from "../limits.ts";
 import { clientAddress, unknownPath } from "../router.ts";
 import { HttpServer } from "../server.ts";
 
