@@ -14,12 +14,14 @@ const files = ["services", "storage"].flatMap((folder) =>
  * Loads all modules of the core of a kind: `contract` are those in files named `*.contract.ts`, by the names of their folders, a
  * folder's namesake first. In the package files have no types.
  */
-export function modulesNamed(kind: (typeof KINDS)[number]): Promise<object[]> {
+export async function modulesNamed(kind: (typeof KINDS)[number]): Promise<object[]> {
   const orderOf = (file: string) => {
     const folder = basename(dirname(file));
     return basename(file).startsWith(`${folder}.`) ? folder : `${folder}/${basename(file)}`;
   };
   const own = files.filter((file) => file.endsWith(`.${kind}.ts`) || file.endsWith(`.${kind}.js`));
   own.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
-  return Promise.all(own.map((file) => import(`../${file}`)));
+  const modules: object[] = [];
+  for (const file of own) modules.push(await import(`../${file}`));
+  return modules;
 }

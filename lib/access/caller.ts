@@ -80,6 +80,12 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.scopes.includes(scope) || isAdmin(caller);
 }
 
+/**
+ * Returns the time, in ms, that times to come are compared with: a request that was carried out, and whose answer was lost, is
+ * not refused when it is repeated after them.
+ */
+export const askedAt = ({ first_at }: Pick<Meta, "first_at">, now: number) => first_at ?? now;
+
 /** `ctx.meta` of every call that an outside request caused. */
 export interface Meta {
   caller: Caller;
@@ -88,6 +94,8 @@ export interface Meta {
   traceparent?: string;
   /** Set while an Idempotency-Key is honoured: ids of created resources derive from it (see lib/ids.ts). */
   idempotency_seed?: string;
+  /** When the request first came under its Idempotency-Key, in ms. */
+  first_at?: number;
   /** The caller's address, for limits and the audit log. */
   ip?: string;
   /** The service's origin as the caller uses it, if the operation needs it (`origin` of the contract). */

@@ -287,6 +287,7 @@ describe("stored answers", () => {
     const second = await ask();
     expect([second.status, replayed(second.headers), second.body.id]).toEqual([201, null, first.body.id]);
     expect(domain.made).toEqual(["lamp", "lamp"]);
+    expect(domain.firstAt).toEqual([expect.any(Number), domain.firstAt[0]]);
   });
 
   test("is forgotten after its time: a repetition gets new ids", async () => {

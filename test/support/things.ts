@@ -12,6 +12,8 @@ export interface Things {
   operations: readonly Operation[];
   service: ServiceSchema;
   made: string[];
+  /** When the requests that made them first came, in ms; undefined without an Idempotency-Key. */
+  firstAt: (number | undefined)[];
   /** Lets the requests that wait in `POST /things/slow` go on. */
   release(): void;
   /** How many of them wait. */
@@ -93,10 +95,12 @@ const ALL = [
 
 export function things(): Things {
   const made: string[] = [];
+  const firstAt: (number | undefined)[] = [];
   let held: (() => void)[] = [];
   const make = (ctx: Call<{ name: string }>) => {
     const id = newId("ch", ctx.meta.idempotency_seed);
     made.push(ctx.params.name);
+    firstAt.push(ctx.meta.first_at);
     return { id, name: ctx.params.name };
   };
   const service: ServiceSchema = {
@@ -131,5 +135,12 @@ export function things(): Things {
     for (const go of held) go();
     held = [];
   };
-  return { operations: ALL as unknown as Operation[], service, made, release, waiting: () => held.length };
+  return {
+    operations: ALL as unknown as Operation[],
+    service,
+    made,
+    firstAt,
+    release,
+    waiting: () => held.length,
+  };
 }

@@ -28,11 +28,11 @@ export interface IdempotencyKey {
 }
 
 /**
- * Result of `idempotency.open`: execute the request under this lease and seed, return this answer, or ask again because
- * another holder is executing it.
+ * Result of `idempotency.open`: execute the request, which first came at `first_at` (ms), under this lease and seed; return this
+ * answer; or ask again because another holder is executing it.
  */
 export type Opening =
-  | { outcome: "run"; lease: string; seed: string }
+  | { outcome: "run"; lease: string; seed: string; first_at: number }
   | { outcome: "replay"; answer: KeptAnswer }
   | { outcome: "wait" };
 
@@ -188,8 +188,8 @@ export class IdempotencyKeys {
   }
 }
 
-function run({ _id, lease, nonce }: IdempotencyDoc): Opening {
-  return { outcome: "run", lease, seed: `${_id}.${nonce}` };
+function run({ _id, lease, nonce, expires_at }: IdempotencyDoc): Opening {
+  return { outcome: "run", lease, seed: `${_id}.${nonce}`, first_at: expires_at.getTime() - KEPT_MS };
 }
 
 const runIf = (record: IdempotencyDoc | null) => record && run(record);

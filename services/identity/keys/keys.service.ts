@@ -1,5 +1,5 @@
 import { apiKeyPrefix, findApiKey, hashApiKey, newApiKey } from "../../../lib/access/api-key.ts";
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { askedAt, type Call, callerId } from "../../../lib/access/caller.ts";
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -53,7 +53,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
       create: action(createKey, async (ctx) => {
         const { agent_id, name = null, scopes, expires_at, requests_per_minute = null } = ctx.params;
         const { tenant_id } = await requireAgent(ctx, agent_id);
-        if (expires_at && Date.parse(expires_at) <= store.now())
+        if (expires_at && Date.parse(expires_at) <= askedAt(ctx.meta, store.now()))
           throw invalidValue("expires_at", `expires_at: expected a time in the future, got ${expires_at}.`, {
             value: expires_at,
           });

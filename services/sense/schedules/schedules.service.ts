@@ -1,5 +1,6 @@
 import type { Context, ServiceBroker } from "moleculer";
-import { type Caller, callerId, isAdmin } from "../../../lib/access/caller.ts";
+import { askedAt, type Caller, callerId, isAdmin, type Meta } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
@@ -102,7 +103,7 @@ export class Schedules {
       ...{ last_run_at: null, last_event_id: null, last_missed_at: null },
       ...{ ...NO_ERROR, created_at: now, updated_at: now },
     };
-    const next_at = this.#nextOf(row);
+    const next_at = this.#nextOf(row, meta);
     await this.#requireCapacity(row);
     const saved = await this.#rows.insertOnce({ ...row, next_at, ...(next_at && { due_at: next_at }) });
     this.#ticker.expect(saved.due_at);
@@ -129,13 +130,13 @@ export class Schedules {
     return present(await this.#require(meta.caller, schedule_id));
   }
 
-  async update({ params, meta: { caller } }: CallOf<typeof contract.updateSchedule>) {
-    const { schedule_id: _id } = params;
+  async update({ params, meta }: CallOf<typeof contract.updateSchedule>) {
+    const [{ schedule_id: _id }, { caller }] = [params, meta];
     const saved = await guardedWrite(
       async () => {
         const row = await this.#require(caller, _id);
         const { revision } = row;
-        return this.#rows.update(caller.tenant_id, { _id, revision }, await this.#change(row, params));
+        return this.#rows.update(caller.tenant_id, { _id, revision }, await this.#change(row, params, meta));
       },
       "The schedule is being changed by others. Read it again, then retry.",
       _id,
@@ -167,7 +168,7 @@ export class Schedules {
   }
 
   /** Returns the update for a change, of the row that was read. */
-  async #change(row: ScheduleDoc, params: CallOf<typeof contract.updateSchedule>["params"]) {
+  async #change(row: ScheduleDoc, params: ParamsOf<typeof contract.updateSchedule>, meta: Meta) {
     const { name, event, on_missed, time_zone, paused = row.paused } = params;
     const more = event && checkEvent(row._id, event, this.#runtime.config.EVENT_MAX_BYTES);
     const changed = { ...row, ...defined({ time_zone }), ...whenOf(params, row), paused };
@@ -177,7 +178,7 @@ export class Schedules {
     if (!isTimed && paused === row.paused) return { $set, $inc };
     const { cron, at } = changed;
     // Pausing is always possible, also when the only time is over.
-    const next_at = isTimed || !paused ? this.#nextOf(changed) : null;
+    const next_at = isTimed || !paused ? this.#nextOf(changed, meta) : null;
     if (row.ended_at && next_at) await this.#requireCapacity(row);
     const timed = { ...$set, cron, at, time_zone: changed.time_zone, next_at, failures: 0, ...NO_ERROR };
     // It may have ended while it is changed to be paused, which keeps it from being deleted.
@@ -187,8 +188,8 @@ export class Schedules {
   }
 
   /** Returns the next tick of a schedule that was created or changed. @throws Fault validation_error */
-  #nextOf(row: When & Pick<ScheduleDoc, "paused">): Date | null {
-    const now = this.#runtime.store.now();
+  #nextOf(row: When & Pick<ScheduleDoc, "paused">, meta: Meta): Date | null {
+    const now = askedAt(meta, this.#runtime.store.now());
     const timing = readTiming(row, now);
     return row.paused ? null : tickAfter(timing, now);
   }

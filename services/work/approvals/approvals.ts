@@ -1,4 +1,10 @@
-import { type Call, callerId, type RequestContext, type UserCaller } from "../../../lib/access/caller.ts";
+import {
+  askedAt,
+  type Call,
+  callerId,
+  type RequestContext,
+  type UserCaller,
+} from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
 import { conflict, type Fault, forbidden, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
@@ -42,7 +48,7 @@ export class Approvals implements Settling {
     const { caller, idempotency_seed } = ctx.meta;
     const { tenant_id } = caller;
     const { run_id = null, step_key = null, assignees = [ADMINS], escalate_to = [] } = ctx.params;
-    const at = new Date(this.now());
+    const at = new Date(askedAt(ctx.meta, this.now()));
     const times = timesOf(ctx.params, at);
     await requireAssignees(ctx, tenant_id, "assignees", assignees);
     await requireAssignees(ctx, tenant_id, "escalate_to", escalate_to);

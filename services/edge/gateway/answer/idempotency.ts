@@ -66,7 +66,7 @@ export async function once(
   const opening = await open(exchange, ending, { ...place, fingerprint, lease: newLease() });
   if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
 
-  const { lease, seed } = opening;
+  const { lease, seed, first_at } = opening;
   const close = async (given: Answer, secret: boolean, again: { again?: true } = {}) => {
     const isFull = (op.takes || usage.isFull(place.tenant_id)) && lengthOf(given) > SMALL;
     const answer = secret
@@ -78,7 +78,7 @@ export async function once(
     const kept = answer ?? { ...toKept({ ...given, body: null }), dropped: true };
     await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret, ...again });
   };
-  ctx.meta.idempotency_seed = seed;
+  Object.assign(ctx.meta, { idempotency_seed: seed, first_at });
   try {
     const answer = await carryOut();
     await close(answer, op.secret === true);
