@@ -132,7 +132,7 @@ test(
     const { version } = manifestOf("sensorium-server");
     expect(run(process.execPath, "--version")).toEqual({ status: 0, output: `${version}\n` });
     expect(run(process.execPath, "admin", "tenants", "list").output).toContain('"slug": "default"');
-    expect(run(process.execPath, "start")).toEqual({ status: 2, output: expect.stringMatching(/^"start" is not.*\n[^]*Usage: /) });
+    expect(run(process.execPath, "start").output).toMatch(/^"start" is not a command\.[\s\S]*Usage: /);
     const oldest = oldestNode();
     if (oldest === process.execPath) return;
     expect(run(oldest)).toEqual({
