@@ -52,7 +52,7 @@ function deriveSalt(secrets: SecretBox, email: string): string {
   return secrets.digest(SALT_BYTES, "password salt", email.toLowerCase());
 }
 
-/** Whether a hash uses its e-mail's shared salt: an imported one, or one under a former key, does not. */
+/** Whether a hash uses its e-mail's shared salt; hashes of older versions have separate salts. */
 export function hasSharedSalt({ salt }: PasswordHash, secrets: SecretBox, email: string): boolean {
   return salt === deriveSalt(secrets, email);
 }

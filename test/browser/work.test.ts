@@ -170,10 +170,12 @@ describe("a run of many steps", () => {
     await page.getByRole("tab", { name: "History" }).click();
     const done = page.getByRole("list", { name: "History" }).getByRole("listitem");
     await done.filter({ hasText: "Not this month" }).waitFor();
-    const names = async () => (await done.allInnerTexts()).map((text) => text.split("\n")[0]);
     // Empty for a moment while it is read again.
-    await settle(async () => (await names()).length > 0);
-    expect(await names()).toEqual(["Skipped", "Completed", "Created"]);
+    const shown = await settle(async () => {
+      const texts = await done.allInnerTexts();
+      return texts.length > 0 && texts;
+    });
+    expect(shown.map((text) => text.split("\n")[0])).toEqual(["Skipped", "Completed", "Created"]);
   });
 });
 

@@ -67,9 +67,8 @@ describe("sweeps", () => {
 
   async function row(_id: string, given: Partial<NewMemory>, more: Partial<MemoryDoc> = {}) {
     const full = { title: "t", content: "c", type: "semantic", scope: "agent", ...given } as NewMemory;
-    const none = { subjects: [], source_subjects: [], citations: [] };
     const owner = { tenant_id: "tn_1", agent_id: "ag_1", user_id: null, team_id: null };
-    const doc = newMemory(full, { _id, ...owner, ...none, at: start }, memories.windowMs);
+    const doc = newMemory(full, { _id, ...owner, subjects: [], citations: [], at: start }, memories.windowMs);
     await memories.rows.insert({ ...doc, ...more });
   }
   const statuses = async () =>

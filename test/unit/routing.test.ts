@@ -210,8 +210,7 @@ test("after a node fails its changes are read while events are matched by the ta
   const row = {
     ...{ agent_id, event_type: "com.left", filter_expression: null, priority: 5, conflict_key: "left" },
   };
-  const usual = { enrichment_depth: "none" as const, retry_delays_seconds: null, ordering_key: null };
-  const all = { ...row, ...usual, created_at: at, updated_at: at };
+  const all = { ...row, enrichment_depth: "none" as const, created_at: at, updated_at: at };
   await store.collection(InterestModel).insert({ _id: "int_left", tenant_id: "tn_a", ...all });
   expect(await matches("com.left")).toBe(0);
   const held = hold();

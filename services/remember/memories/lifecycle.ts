@@ -117,7 +117,10 @@ function metadataAfter({ metadata, subject }: ChangedFields, doc: MemoryDoc): Ch
 }
 
 /** Returns the subjects after an update of metadata: replaces those of the old metadata, keeps those of its sources. */
-function subjectsOf({ metadata, subjects, source_subjects }: MemoryDoc, given: ChangedFields["metadata"]) {
+function subjectsOf(
+  { metadata, subjects, source_subjects = [] }: MemoryDoc,
+  given: ChangedFields["metadata"],
+) {
   const old = subjectsIn(JSON.parse(metadata));
   const kept = subjects.filter((each) => !old.includes(each));
   return [...new Set([...subjectsIn(given), ...source_subjects, ...kept])];

@@ -48,12 +48,12 @@ const schema = tenantSchema({
   source_event_id: t.nullable(t.string()),
   freshness_date: t.nullable(t.date()),
   expires_at: t.nullable(t.date()),
-  /** When it begins to hold (validity.ts). */
-  valid_from: t.date(),
+  /** When it begins to hold; absent in older rows (validity.ts). */
+  valid_from: t.optional(t.date()),
   /** Whether somebody said so: otherwise it follows `freshness_date`. */
-  valid_from_given: t.boolean(),
+  valid_from_given: t.optional(t.boolean()),
   /** When it stops, as somebody said. */
-  valid_until: t.nullable(t.date()),
+  valid_until: t.optional(t.nullable(t.date())),
   /** When its successor begins to hold; absent if it has none. */
   succeeded_at: t.optional(t.nullable(t.date())),
   /** Why it was superseded, or why it supersedes another, if somebody said. */
@@ -89,8 +89,8 @@ const schema = tenantSchema({
   changed_at: t.date(),
   /** Subjects, for erasure: those of `metadata.subject` and those of its sources. */
   subjects: t.array(t.text()),
-  /** Subjects of its sources: event, document, merged memories. */
-  source_subjects: t.array(t.text()),
+  /** Subjects of its sources: event, document, merged memories. Absent in older rows. */
+  source_subjects: t.optional(t.array(t.text())),
   citations: t.large(t.texts(t.array(t.mixed<StoredCitation>()))),
   /** Null: never. Includes citations by others than the owner. */
   last_cited_at: t.nullable(t.date()),

@@ -120,7 +120,14 @@ export function heldAt({ as_of, known_at }: AsOf, now: Date): HeldAt | undefined
 export function heldClauses({ at, known, corrected }: HeldAt) {
   const [time, recorded] = [new Date(at), new Date(known)];
   const clauses = [
-    { valid_from: { $lte: time } },
+    {
+      // As `validityOf`, for rows without a beginning too.
+      $or: [
+        { valid_from: { $lte: time } },
+        { valid_from: { $exists: false }, freshness_date: { $lte: time } },
+        { valid_from: { $exists: false }, freshness_date: null, created_at: { $lte: time } },
+      ],
+    },
     { created_at: { $lte: recorded } },
     {
       $or: [

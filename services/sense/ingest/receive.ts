@@ -35,11 +35,14 @@ import { compileWebhookMapping, findPreset, MOST_WEBHOOKS, schemesOf, webhookPat
 /** A tenant without webhooks: an unknown slug costs the same look-ups as a known one. */
 const NOBODY = "tn_";
 
-interface Delivery extends Arrived {
+interface Delivery {
   tenant_slug: string;
   source?: string;
   /** The body in base64. */
   raw: string;
+  headers: DeliveryHeaders;
+  /** Path and query. */
+  target?: string;
 }
 
 /** An unmapped payload as its dead letter stores it. */
@@ -261,7 +264,7 @@ export class Receiver {
 
 interface Arrived {
   headers: DeliveryHeaders;
-  /** Path and query as received; the gateway always gives them. */
+  /** Path and query as received; absent from gateways of earlier versions. */
   target?: string;
 }
 

@@ -15,13 +15,13 @@ const schema = tenantSchema({
   /** 0..9; polls take 9 first. */
   priority: t.number(),
   enrichment_depth: t.oneOf(ENRICHMENT_DEPTHS),
-  /** Of its deliveries; null: the agent's. */
-  retry_delays_seconds: t.nullable(t.array(t.number())),
-  /** Path of the value by which its deliveries are ordered; null: none. */
-  ordering_key: t.nullable(t.string()),
+  /** Of its deliveries; null, or absent in rows from before this was there: the agent's. */
+  retry_delays_seconds: t.optional(t.nullable(t.array(t.number()))),
+  /** Path of the value by which its deliveries are ordered; null, or absent in older rows: none. */
+  ordering_key: t.optional(t.nullable(t.string())),
   /** Derives from agent, type and filter: an agent has each combination once. */
   conflict_key: t.string(),
-  /** Since when it has matched no event; absent once it has. */
+  /** Since when it has matched no event; absent once it has, and in rows from before this was recorded. */
   unmatched_since: t.optional(t.date()),
   created_at: t.date(),
   updated_at: t.date(),

@@ -175,7 +175,7 @@ export class Interests {
 
   #present(row: InterestDoc, warnings: string[] = []) {
     const { _id: id, tenant_id, agent_id, event_type, filter_expression, priority } = row;
-    const { enrichment_depth, retry_delays_seconds, ordering_key } = row;
+    const { enrichment_depth, retry_delays_seconds = null, ordering_key = null } = row;
     const ms = this.#deps.routing.suspendedFor(tenant_id, id);
     return {
       ...{ id, agent_id, event_type, filter_expression, priority, enrichment_depth },

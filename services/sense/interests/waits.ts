@@ -94,7 +94,7 @@ export class Waits {
     return this.#change(tenant_id, _id, () => this.rows.delete(tenant_id, { _id }));
   }
 
-  /** Under the subject of an interest: ids distinguish them. */
+  /** Under the subject of an interest, which nodes of earlier versions know; ids distinguish them. */
   #change<T>(tenant_id: string, id: string, write: () => Promise<T>): Promise<T> {
     return changeRouting(this.#deps.broker, tenant_id, `interest ${id}`, write);
   }

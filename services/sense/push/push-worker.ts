@@ -22,8 +22,8 @@ import type { Outcomes } from "../deliveries/settle.ts";
 export interface Target extends OfAgent {
   endpoint: string;
   format: PushFormat;
-  /** Whether the agent has limits of its deliveries. */
-  is_limited: boolean;
+  /** Whether the agent has limits of its deliveries; absent in answers of older nodes. */
+  is_limited?: boolean;
 }
 
 export interface WorkerDeps {

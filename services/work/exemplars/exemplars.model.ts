@@ -10,7 +10,8 @@ const schema = tenantSchema({
   byte_size: t.number(),
   /** SHA-256: the key of the text among the blobs. */
   content_hash: t.string(),
-  created_by: t.string(),
+  /** Absent in rows of older versions. */
+  created_by: t.optional(t.string()),
   /** Set during deletion: new references are refused. */
   deleting_at: t.nullable(t.date()),
   created_at: t.date(),

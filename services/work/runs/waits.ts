@@ -1,4 +1,4 @@
-import { invalidValue } from "../../../lib/contract/faults.ts";
+import { conflict, invalidValue } from "../../../lib/contract/faults.ts";
 import { checkFilter } from "../../../lib/contract/subscription.ts";
 import { bindName } from "../../../lib/filter/bind.ts";
 import { FilterError } from "../../../lib/filter/filter.ts";
@@ -40,6 +40,7 @@ export function checkWaits(run: Seen, steps: readonly StepDef[]): void {
  * Returns the waits that a run begins with a change.
  *
  * @param error of clocks in ms: an event must not seem too early
+ * @throws Fault conflict for a step whose filter reads a value that the run lacks
  */
 export function begunWaits(
   run: Omit<Run, "plan">,
@@ -50,7 +51,7 @@ export function begunWaits(
     const { waiting } = run.progress[i] as StepProgress;
     if (!waiting || !step.wait_for || waiting.id === before[i]?.waiting?.id) return [];
     const { event_type, filter_expression } = step.wait_for;
-    const bound = filter_expression && boundFilter(run, filter_expression);
+    const bound = filter_expression && filterOfWait(run, step.step_key, filter_expression);
     return {
       _id: waiting.id,
       ...{ owner_id: run._id, version: run.version, action: "runs.receive", key: step.step_key },
@@ -58,6 +59,20 @@ export function begunWaits(
       ...{ since: new Date(waiting.since.getTime() - error), reader_id: run.initiated_by.id },
     };
   });
+}
+
+/** A run that an earlier version created may lack the values that `checkWaits` requires today. */
+function filterOfWait(run: Seen, step_key: string, filter: string): string {
+  try {
+    return boundFilter(run, filter);
+  } catch (err) {
+    if (!(err instanceof FilterError)) throw err;
+    throw conflict(
+      `The step "${step_key}" is next, and waits for an event; in its filter ${err.message}. An earlier version created ` +
+        "this run without it. Skip that step, then repeat this request; or create the run again.",
+      { step_key },
+    );
+  }
 }
 
 /** Returns the ids of the waits of a run. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { ServiceBroker } from "moleculer";
+import { Errors, type ServiceBroker } from "moleculer";
 import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import { type Caller, hasScope } from "../../../../lib/access/caller.ts";
 import { isCsrfToken, sessionToken } from "../../../../lib/access/session-cookie.ts";
@@ -372,6 +372,8 @@ class Verifications {
         else reject(unauthenticated(fault.message, fault.data));
       }
     } catch (err) {
+      // All nodes with the service are of an earlier version.
+      if (err instanceof Errors.ServiceNotFoundError) return this.#settleEach(batch);
       for (const { reject } of batch) reject(err);
     }
   }
