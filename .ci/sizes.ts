@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 83_643, files: 619 },
+    most: { lines: 83_803, files: 619 },
   },
   {
     name: "embedded driver",
@@ -37,7 +37,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 86_563 },
+    most: { lines: 86_565 },
   },
 ];
 

@@ -1,17 +1,10 @@
 import { createHash, createHmac, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { hexSignature } from "./webhooks.ts";
 
 type Headers = Record<string, string>;
 
 /** A request as a sender makes it. */
 export type Sent = { body: string; headers: Headers };
-
-const VECTORS = readFileSync(new URL("../fixtures/webhook-vectors.json", import.meta.url), "utf8");
-
-/** A request, at a time in ms, as the sender documents it, or as its own library makes it. */
-export const vectorOf = (sender: string): Sent & { secret: string; at?: number; url?: string } =>
-  JSON.parse(VECTORS)[sender];
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -78,9 +71,15 @@ export function gitlabRequest(secret: string, payload: unknown): Sent {
 /** Twilio: https://www.twilio.com/docs/usage/webhooks/webhooks-security */
 export function twilioForm(secret: string, url: string, fields: Headers): Sent {
   const names = Object.keys(fields).sort();
-  const signature = sha1(secret, url + names.map((name) => name + fields[name]).join(""));
-  const ids = { "X-Twilio-Signature": signature, "I-Twilio-Idempotency-Token": randomUUID() };
-  return { body: String(new URLSearchParams(fields)), headers: { ...FORM, ...ids } };
+  const text = url + names.map((name) => name + fields[name]).join("");
+  return {
+    body: String(new URLSearchParams(fields)),
+    headers: {
+      ...FORM,
+      "X-Twilio-Signature": sha1(secret, text),
+      "I-Twilio-Idempotency-Token": randomUUID(),
+    },
+  };
 }
 
 /** A JSON body of Twilio, whose hash is in the address. */
