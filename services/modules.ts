@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** What is found by the names of its files: the package must have all of them, whatever imports them. */
+/** Kinds of modules that are found by the names of their files: the package must have all of them, whatever imports them. */
 export const KINDS = ["contract", "model", "service"] as const;
 
 const files = ["services", "storage"].flatMap((folder) =>

@@ -81,8 +81,8 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
 }
 
 /**
- * Returns the time, in ms, that times to come are compared with: a request that was carried out, and whose answer was lost, is
- * not refused when it is repeated after them.
+ * Returns the time, in ms, that a request's times to come are compared with: when it first came. One that was carried out, and whose
+ * answer was lost, is not refused when it is repeated after them.
  */
 export const askedAt = ({ first_at }: Pick<Meta, "first_at">, now: number) => first_at ?? now;
 

@@ -64,7 +64,7 @@ export class DiskWatch {
   }
 
   /**
-   * Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. What is
+   * Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. Space that is
    * claimed and not written counts as used.
    */
   claim(): Required<Claim> {

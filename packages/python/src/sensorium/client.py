@@ -332,7 +332,7 @@ class Sensorium(_Client[Sync]):
 class AsyncSensorium(_Client[Async]):
     """
     A client for asyncio; like Sensorium, with ``await``. It may be used in several event loops, such as those of
-    ``asyncio.run`` one after another: each has connections of its own, which ``aclose`` closes in the one it runs in.
+    ``asyncio.run`` one after another: each has separate connections, which ``aclose`` closes in the one it runs in.
     With ``http_client`` it works in one event loop only, until ``aclose``, and raises RuntimeError in another.
     """
 

@@ -13,8 +13,8 @@ _HIDDEN = {"Cc", "Cf", "Zl", "Zp"}
 
 def quote_as_data(text: str) -> str:
     """
-    Quotes a text that others chose as a fenced block of Markdown that it cannot end, for a model that is told that such
-    is data. What hides or reorders text is replaced.
+    Quotes a text that others chose as a fenced block of Markdown that it cannot end, for a model whose instructions
+    say that such is data. Characters that hide or reorder text are replaced.
     """
     shown = "".join(map(_visible, re.sub("\r\n?", "\n", text)))
     fence = "`" * (1 + max(2, *map(len, re.findall("`+", shown)), 2))
