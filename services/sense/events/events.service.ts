@@ -80,6 +80,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       type: action(getEventType, (ctx) => types.get(ctx)),
       cancel: action(contract.cancelEvent, (ctx) => waiting.cancel(ctx)),
 
+      read: internal<{ event_id: string }>((ctx) => events.read(ctx)),
+
       /** Publishes events from an inlet, with answers as for a batch. */
       ingest: internal<IngestParams>(({ params: { events: given, ...origin }, meta: { traceparent } }) =>
         publisher.publishBatch(given, { ...origin, traceparent }),

@@ -1,4 +1,4 @@
-import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { type Call, type Caller, isAdmin } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import { audienceIn } from "../../../lib/cloudevents/audience.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
@@ -9,7 +9,7 @@ import type { LatestParams, Loaded } from "../interests/explain.ts";
 import type { HistoryParams, PastEvent } from "../interests/match-agent.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventState } from "./events.contract.ts";
-import type { EventDeps } from "./events.model.ts";
+import type { EventDeps, EventDoc } from "./events.model.ts";
 import { WITHOUT_SERVICE } from "./list.ts";
 import { countDeliveries, outcomeOf } from "./outcome.ts";
 import { fanoutKey, positionFrom } from "./position.ts";
@@ -20,6 +20,9 @@ import { maySee } from "./visibility.ts";
 interface EventsDeps extends EventDeps {
   recent: RecentEvents;
 }
+
+/** `events.read` (internal): an event that the caller may see, its envelope as JSON text. */
+export type ReadEvent = Pick<EventDoc, "type" | "envelope">;
 
 const SIZED = "sizes were added up";
 
@@ -32,10 +35,9 @@ export class Events {
   }
 
   async get({ params: { event_id }, meta: { caller } }: Call<ParamsOf<typeof contract.getEvent>>) {
-    const { events, broker } = this.#deps;
+    const { broker } = this.#deps;
     const { tenant_id } = caller;
-    const row = await events.findOne(tenant_id, { _id: event_id });
-    if (!row || !(await maySee(broker, caller, row))) throw notFound("event", event_id);
+    const row = await this.#visible(caller, event_id);
     const [countsOf, receivers] = await Promise.all([
       countDeliveries(broker, tenant_id, [row]),
       isAdmin(caller)
@@ -48,6 +50,18 @@ export class Events {
     const outcome = outcomeOf(row, deliveries);
     const page = { ...present(row), outcome, deliveries, park_reason, timeline };
     return receivers === undefined ? page : { ...page, receivers };
+  }
+
+  async read({ params: { event_id }, meta: { caller } }: Call<{ event_id: string }>): Promise<ReadEvent> {
+    const { type, envelope } = await this.#visible(caller, event_id);
+    return { type, envelope };
+  }
+
+  async #visible(caller: Caller, event_id: string): Promise<EventDoc> {
+    const { events, broker } = this.#deps;
+    const row = await events.findOne(caller.tenant_id, { _id: event_id });
+    if (!row || !(await maySee(broker, caller, row))) throw notFound("event", event_id);
+    return row;
   }
 
   /** Makes a parked event due again. */

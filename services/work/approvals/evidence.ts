@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import type { Static } from "typebox";
 import { hasScope, type RequestContext } from "../../../lib/access/caller.ts";
 import { invalidValue, isFault, unknownReference } from "../../../lib/contract/faults.ts";
-import { stringifyExact } from "../../../lib/json/json.ts";
+import { parseExact } from "../../../lib/json/json.ts";
 import { measured } from "../../../lib/queue/work.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { requireReadable } from "../../remember/memories/readable.ts";
+import type { ReadEvent } from "../../sense/events/events.ts";
 import { readBeginning } from "../outputs/outputs.ts";
 import type { EvidenceCard, EvidenceKind, EvidenceNow } from "./approvals.contract.ts";
 import type { Question } from "./assignees.ts";
@@ -32,13 +33,11 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 /** Each throws the Fault not_found for what the caller cannot read. */
 const SOURCES: Record<EvidenceKind, (ctx: RequestContext, id: string) => Promise<Source>> = {
   async event(ctx, event_id) {
-    const { payload } = await ctx.call<{ payload: { type: string; data?: unknown } }, object>("events.get", {
-      event_id,
-    });
+    const { type, envelope } = await ctx.call<ReadEvent, object>("events.read", { event_id });
     return {
-      title: payload.type,
-      sha256: await measured(() => sha256(stringifyExact(payload))),
-      text: () => JSON.stringify(payload.data ?? null, null, 2),
+      title: type,
+      sha256: measured(() => sha256(envelope)),
+      text: () => JSON.stringify(parseExact(envelope).data ?? null, null, 2),
     };
   },
   async memory(ctx, given) {
