@@ -2,6 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Caller, callerId, type OfTenant } from "../../../../lib/access/caller.ts";
 import { pagesBySize } from "../../../../lib/broker/between-nodes.ts";
 import { oncePerTick } from "../../../../lib/once-per.ts";
+import { shareOf } from "../../../../lib/queue/fair-queue.ts";
+import { asWork } from "../../../../lib/queue/work.ts";
 import { WATCHED_MS } from "../../../sense/events/arrivals.ts";
 import type { EventText, FoundEvent } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
@@ -36,6 +38,9 @@ export function streamEvents(edge: GatewayContext): StreamHandler {
   };
 }
 
+/** Each look, and each load, is a call of its own. */
+const WORK = "events.stream";
+
 /** Streams of a tenant share the text of its events, those of a caller also what they find. */
 const load = oncePerTick<Buffer>();
 const find = oncePerTick<Page>();
@@ -47,21 +52,24 @@ async function pump(
   { recheck, ended, output }: Pick<Link, "recheck"> & { ended: AbortSignal; output: Output },
 ): Promise<void> {
   const { tenant_id } = caller as Caller;
+  const share = shareOf(caller as Caller);
   while (!ended.aborted) {
     // Listen before looking, so that nothing arrives unnoticed in between.
     void broker.broadcast("events.watched", { tenant_id } satisfies OfTenant);
     const woken = emitted(arrivals, tenant_id, ended, RENEW_MS);
     await output.reserve(LOOK_BYTES);
     const began = performance.now();
-    const batches = await events.next();
+    const batches = await asWork(share, WORK, () => events.next());
     const rest = Math.max(SHORTEST_MS, (performance.now() - began) * REST);
     for (const { event_ids, bytes } of batches) {
       if (ended.aborted) return;
       await output.reserve(bytes);
-      const text = await load(`${tenant_id} ${event_ids}`, async () => {
-        const loaded = await ctx.call<EventText[]>("events.load_found", { tenant_id, event_ids });
-        return Buffer.from(loaded.map(textOf).join(""));
-      });
+      const text = await load(`${tenant_id} ${event_ids}`, () =>
+        asWork(share, WORK, async () => {
+          const loaded = await ctx.call<EventText[]>("events.load_found", { tenant_id, event_ids });
+          return Buffer.from(loaded.map(textOf).join(""));
+        }),
+      );
       await recheck();
       await output.write(text);
     }
