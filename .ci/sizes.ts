@@ -23,21 +23,21 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 83_803, files: 619 },
+    most: { lines: 83_870, files: 619 },
   },
   {
     name: "embedded driver",
     files: new RegExp(`^packages/mongoose-sqlite/(?!test/).*${CODE}`),
     most: { lines: 5_300, files: 38 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_880 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_882 } },
   { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_700 } },
   {
     name: "tests",
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 86_565 },
+    most: { lines: 86_600 },
   },
 ];
 

@@ -7,7 +7,7 @@ import type { Call } from "../lib/access/caller.ts";
 import type { Operation, ParamsOf } from "../lib/contract/contract.ts";
 import type { SecretBox } from "../lib/crypto/secrets.ts";
 import { shareOf } from "../lib/queue/fair-queue.ts";
-import { asWork, spend } from "../lib/queue/work.ts";
+import { asWork, noteServed, spend } from "../lib/queue/work.ts";
 import { wrapsOf } from "../middlewares/operations.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { Store } from "../storage/connection.ts";
@@ -93,7 +93,11 @@ export function internal<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
 
 /** Builds the action of an operation that checks its params itself, or has none. */
 export function unchecked<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
-  return { ...internal(handler), visibility: "published" };
+  const served = (ctx: Call<P>) => {
+    if (ctx.meta.caller) noteServed(ctx.meta.caller.tenant_id);
+    return handler(ctx);
+  };
+  return { ...internal(served), visibility: "published" };
 }
 
 /** Builds an internal action that may safely run twice: see RETRIED_ON_ANOTHER_NODE. */

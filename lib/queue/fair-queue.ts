@@ -95,6 +95,8 @@ class Caller extends Flow {
 }
 
 class Tenant extends Flow {
+  /** On the clock of `performance.now()`. */
+  restsUntil = 0;
   readonly callers = new Flows(() => new Caller());
 }
 
@@ -234,6 +236,12 @@ export class FairQueue {
     };
   }
 
+  /** Starts none of a tenant's waiting tasks for so many milliseconds, except reserved ones. */
+  rest(tenant_id: string, ms: number): void {
+    this.#ordinary.tenants.arrive(tenant_id).restsUntil = performance.now() + ms;
+    setTimeout(() => this.#dispatch(), Math.ceil(ms) + 1).unref();
+  }
+
   /** Counts a task among those that wait, or no more. */
   #count({ lane, tenant, caller, queued }: Waiter, sign: 1 | -1): void {
     lane.tasks += sign;
@@ -291,9 +299,10 @@ export class FairQueue {
   #next(lane: Lane): Waiter | null {
     if (lane.tasks === 0) return null;
     let next: Waiter | null = null;
+    const now = performance.now();
     for (const tenant of lane.tenants.values()) {
       if (tenant.tasks === 0 || (next && tenant.charged >= next.tenant.charged)) continue;
-      next = this.#nextOf(tenant, lane) ?? next;
+      if (tenant.restsUntil <= now) next = this.#nextOf(tenant, lane) ?? next;
     }
     return next && fits(lane, next, lane.capacity) ? next : null;
   }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type Fault, ruleBroken } from "../contract/faults.ts";
 import { LruMap } from "../lru-map.ts";
 import { FairQueue, type Release, type Share, type Waiting } from "./fair-queue.ts";
+import { TokenBuckets } from "./token-bucket.ts";
 
 /** Bytes of rows that one call may read. */
 export const ALLOWANCE = 33_554_432;
@@ -42,10 +43,11 @@ interface Work {
 /**
  * The door of a node for dear work. The cost of a call is measured where it passes: bytes and time at reads of the
  * record, time at long work on the main thread. Each further step of a dear call, and of calls of its kind for a while,
- * waits here for its turn, so that those of other tenants run in between. Steps of cheap calls pass.
+ * waits here for its turn, so that those of other tenants run in between. Steps of cheap calls pass. Background work has
+ * separate turns, so that no tenant's calls hold back a loop that serves all.
  */
 export const turns = new FairQueue({
-  ...{ capacity: 4, perTenant: 3, perCaller: 2, chargeTime: true },
+  ...{ capacity: 4, reserve: 4, perTenant: 3, perCaller: 2, chargeTime: true },
   // Below the timeout of a call between services.
   ...{ maxWaiting: 8192, maxWaitingPerCaller: 1024, patienceMs: 10_000 },
 });
@@ -82,6 +84,7 @@ export function asBackground<R>(tenant_id: string, what: string, unit: () => R):
 /** Carries out a call of an operation for its caller. Calls within it, on this node, are part of it. */
 export function asWork<R>(share: Share, action: string, call: () => R, isBackground = false): R {
   if (working()) return call();
+  if (!isBackground) noteServed(share.tenant_id);
   const kind = kindOf(`${share.tenant_id} ${action}`);
   const work: Work = { order: ++begun, share, kind, ms: 0, bytes: 0, held: [], isBackground, isOver: false };
   const ended = () => {
@@ -159,18 +162,47 @@ export function inTurn<R>(step: () => Promise<R>, how?: Waiting): Promise<R> {
   return work && isDear(work) ? stepOf(work, step, how) : step();
 }
 
-async function stepOf<R>(
-  { share, order, isBackground }: Work,
-  step: () => Promise<R>,
-  how?: Waiting,
-): Promise<R> {
-  const release = await turns.acquire(share, 1, { ...how, ...(isBackground && { queued: 0 }), order });
+async function stepOf<R>(work: Work, step: () => Promise<R>, how?: Waiting): Promise<R> {
+  const { share, order, isBackground } = work;
+  const waiting = { ...how, ...(isBackground && { queued: 0, reserved: true }), order };
+  const release = await turns.acquire(share, 1, waiting);
+  const { ms } = work;
   try {
     return await step();
   } finally {
-    // Later work in this tick of the event loop is part of the step.
-    setImmediate(release);
+    const since = performance.now();
+    // Runs when the call waits for something again: what it did until then is part of the step.
+    process.nextTick(() => {
+      if (!isBackground) restAfter(share, work.ms - ms + performance.now() - since);
+      setImmediate(release);
+    });
   }
+}
+
+/**
+ * The time of the main thread that the dear steps of a tenant take in a row, and of each second after that, while others are
+ * served, too. A step cannot be interrupted: with more of it, others would meet one too often.
+ */
+const parts = new TokenBuckets(50, 200);
+/** Charged for one step at most: its tenant waits 5 s for the next one. */
+const MOST_CHARGED_MS = 250;
+/** After a call of another tenant a tenant is not alone for so long. */
+const COMPANY_MS = 1000;
+/** The tenant of the latest call, and since when no other one was served. */
+let latest = { tenant_id: "", since: Number.NEGATIVE_INFINITY };
+
+/** Notes a call of a tenant; nobody waits for background work. */
+export function noteServed(tenant_id: string): void {
+  if (tenant_id !== latest.tenant_id) latest = { tenant_id, since: performance.now() };
+}
+
+/** Has a tenant rest after a step that took so long, if it has taken more than its part. */
+function restAfter({ tenant_id }: Share, ms: number): void {
+  const now = performance.now();
+  if (tenant_id === latest.tenant_id && now - latest.since > COMPANY_MS) return;
+  parts.take(tenant_id, Math.min(ms, MOST_CHARGED_MS), now);
+  const rest = parts.waitOf(tenant_id, now);
+  if (rest > 0) turns.rest(tenant_id, rest);
 }
 
 /** Waits for the turn of the current call, which ends with that tick of the event loop. @throws Fault as `inTurn` */

@@ -10,6 +10,7 @@ import {
   spend,
   turns,
 } from "../../lib/queue/work.ts";
+import { unchecked } from "../../services/runtime.ts";
 
 const MB = 1_048_576;
 let names = 0;
@@ -172,4 +173,38 @@ test("measures what cannot be divided", async () => {
   await asWork(share, "things.digest", async () => measured(long));
   jest.restoreAllMocks();
   expect(await countAtOnce(share, "things.digest", 10)).toBe(2);
+});
+
+/** Takes a long step, and begins another; returns whether that began at once. */
+async function goesOn(run: (call: () => Promise<void>) => Promise<void>): Promise<boolean> {
+  let isBegun = false;
+  const step = (task: () => void) =>
+    run(async () => {
+      spend(6);
+      await inTurn(async () => task());
+    });
+  await step(() => spend(250));
+  await new Promise(setImmediate);
+  void step(() => {
+    isBegun = true;
+  });
+  for (let tick = 0; tick < 3; tick++) await new Promise(setImmediate);
+  return isBegun;
+}
+
+test("a tenant rests after long steps, unless nobody else is served or they are background work", async () => {
+  const [share, other] = [newCaller(), newCaller()];
+  const asCall = (call: () => Promise<void>) => asWork(share, "things.long", call);
+  const asUnit = (call: () => Promise<void>) => asBackground(share.tenant_id, "things", call);
+  const { handler } = unchecked(async () => {}) as { handler(ctx: object): Promise<void> };
+  const serve = () => handler({ meta: { caller: other } });
+  const later = performance.now() + 2000;
+
+  await asCall(async () => {});
+  jest.spyOn(performance, "now").mockReturnValue(later);
+  expect(await goesOn(asCall)).toBe(true);
+  await serve();
+  expect(await goesOn(asCall)).toBe(false);
+  expect(await goesOn(asUnit)).toBe(true);
+  expect(await countAtOnce(other, "things.dear", 20, 6)).toBe(2);
 });
