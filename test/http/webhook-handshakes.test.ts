@@ -189,7 +189,7 @@ test("Dropbox's notifications, which are all the same, are events unless they ar
   expect(events).toHaveLength(1);
 });
 
-describe("a signature of your own", () => {
+describe("a custom signature", () => {
   const signature = {
     ...{ scheme: "custom", header: "X-Acme-Signature", algorithm: "sha512", encoding: "base64" },
     prefix: "v1=",

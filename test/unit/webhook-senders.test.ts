@@ -68,7 +68,7 @@ describe.each([...SENDERS])("%s", (_, { schemes, vector }) => {
   });
 });
 
-describe("a scheme of your own", () => {
+describe("a custom scheme", () => {
   const sign = (algorithm: string, encoding: "hex" | "base64", text: string) =>
     createHmac(algorithm, SECRET).update(text).digest(encoding);
   const scheme = (spec: Partial<Parameters<typeof hmacScheme>[1]>) => [

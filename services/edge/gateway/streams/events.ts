@@ -38,7 +38,7 @@ export function streamEvents(edge: GatewayContext): StreamHandler {
   };
 }
 
-/** Each look, and each load, is a call of its own. */
+/** The name of each look and each load, as calls. */
 const WORK = "events.stream";
 
 /** Streams of a tenant share the text of its events, those of a caller also what they find. */
@@ -59,7 +59,7 @@ async function pump(
     const woken = emitted(arrivals, tenant_id, ended, RENEW_MS);
     await output.reserve(LOOK_BYTES);
     const began = performance.now();
-    const batches = await asWork(share, WORK, () => events.next());
+    const batches = await events.next();
     const rest = Math.max(SHORTEST_MS, (performance.now() - began) * REST);
     for (const { event_ids, bytes } of batches) {
       if (ended.aborted) return;
@@ -162,7 +162,8 @@ class NewEvents {
     const query = { ...this.#wanted, ...more };
     const { tenant_id, scopes } = this.#caller;
     const key = JSON.stringify([tenant_id, callerId(this.#caller), scopes, query]);
-    return find(key, () => this.#ctx.call<Page>("events.find", query));
+    const look = () => this.#ctx.call<Page>("events.find", query);
+    return find(key, () => asWork(shareOf(this.#caller), WORK, look));
   }
 
   #note({ _id, accepted_at }: FoundEvent): void {
