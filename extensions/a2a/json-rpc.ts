@@ -3,7 +3,6 @@ import { Task } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import { oncePerTick } from "../../lib/once-per.ts";
-import { asWork } from "../../lib/queue/work.ts";
 import type { Output } from "../../services/edge/gateway/answer/output.ts";
 import { beginEvents, sendComments } from "../../services/edge/gateway/streams/sse.ts";
 import type { Runtime } from "../../services/runtime.ts";
@@ -43,8 +42,7 @@ interface Begun {
 
 /** Answers one JSON-RPC request, by JSON or server-sent events. */
 export async function answer(to: To, request: Request, serving: Serving): Promise<void> {
-  const { tenant_id, caller_id } = serving.side;
-  const begun = await asWork({ tenant_id, caller: caller_id }, "a2a", () => begin(to, request, serving));
+  const begun = await begin(to, request, serving);
   if (begun?.isStream) await stream(to, begun, serving);
   else if (begun) await wait(to, begun, serving);
 }

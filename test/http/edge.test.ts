@@ -3,8 +3,10 @@ import { connect } from "node:net";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { operationsIn } from "../../lib/contract/contract.ts";
 import { FAULTS } from "../../lib/contract/faults.ts";
+import { ALLOWANCE, countRead } from "../../lib/queue/work.ts";
 import type { StreamHandler } from "../../services/edge/gateway/http-exchange.ts";
 import * as system from "../../services/platform/system/system.contract.ts";
+import { internal } from "../../services/runtime.ts";
 import { startGateway } from "../support/gateway.ts";
 import { LARGE_BODY, REFUSALS, type SentRequest } from "../support/refusals.ts";
 import { settle } from "../support/settle.ts";
@@ -200,6 +202,20 @@ test("writes nothing into a started response", async () => {
   socket.write("rubbish\r\n\r\n");
   await closed;
   expect(received()).not.toContain("400 Bad Request");
+});
+
+test("an internal action that a stream calls reads no more than a call may", async () => {
+  const own = things();
+  const rows = { name: "rows", actions: { read: internal(() => countRead(ALLOWANCE + 1)) } };
+  const streams = { "things.stream": (({ ctx }) => ctx.call("rows.read", {})) as StreamHandler };
+  const reading = await startGateway({
+    ...{ operations: own.operations, services: [own.service, rows], deps: { streams } },
+  });
+  const headers = { authorization: "Bearer ann" };
+  const answer = await fetch(`${reading.url}/things/stream`, { headers });
+  const { error } = (await answer.json()) as { error: { details: object } };
+  await reading.stop();
+  expect([answer.status, error.details]).toEqual([422, expect.objectContaining({ rule: "answer_too_large" })]);
 });
 
 test("a refused body without a token is not read for long", async () => {

@@ -12,7 +12,8 @@ import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
 import type { OfTenant } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import { requestShare } from "../../../lib/queue/fair-queue.ts";
+import { requestShare, type Share } from "../../../lib/queue/fair-queue.ts";
+import { asWork } from "../../../lib/queue/work.ts";
 import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { exposition } from "../../../observability/metrics.ts";
 import { operations } from "../../contracts.ts";
@@ -33,7 +34,14 @@ import {
   onError,
   rootCallOptions,
 } from "./gateway-context.ts";
-import type { GatewayRequest, Host, HttpExchange, StreamHandler, StreamService } from "./http-exchange.ts";
+import type {
+  GatewayRequest,
+  Host,
+  HttpExchange,
+  RootCall,
+  StreamHandler,
+  StreamService,
+} from "./http-exchange.ts";
 import { consoleFiles } from "./pages/console.ts";
 import { docsFiles, docsPage, LLMS_TEXT } from "./pages/docs.ts";
 import { Router, VERSION_PREFIX } from "./router.ts";
@@ -227,9 +235,16 @@ function stream(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
     exchange.releaseBody?.();
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
-    const output = new Output(res, requestShare(exchange), op.action);
+    const share = requestShare(exchange);
+    exchange.ctx = workOf(exchange.ctx, share, op.action);
+    const output = new Output(res, share, op.action);
     await (edge.deps.streams[op.action] as StreamHandler)(exchange, params, edge.linkOf(exchange), output);
   });
+}
+
+/** Makes each call of a stream, also of an internal action, work of its caller: no stream passes the door uncounted. */
+function workOf({ meta, call }: RootCall, share: Share, operation: string): RootCall {
+  return { meta, call: (...given) => asWork(share, operation, () => call(...given)) };
 }
 
 /** A route as moleculer-web makes it of its settings. */

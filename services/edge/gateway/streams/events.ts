@@ -2,8 +2,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Caller, callerId, type OfTenant } from "../../../../lib/access/caller.ts";
 import { pagesBySize } from "../../../../lib/broker/between-nodes.ts";
 import { oncePerTick } from "../../../../lib/once-per.ts";
-import { shareOf } from "../../../../lib/queue/fair-queue.ts";
-import { asWork } from "../../../../lib/queue/work.ts";
 import { WATCHED_MS } from "../../../sense/events/arrivals.ts";
 import type { EventText, FoundEvent } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
@@ -38,9 +36,6 @@ export function streamEvents(edge: GatewayContext): StreamHandler {
   };
 }
 
-/** The name of each look and each load, as calls. */
-const WORK = "events.stream";
-
 /** Streams of a tenant share the text of its events, those of a caller also what they find. */
 const load = oncePerTick<Buffer>();
 const find = oncePerTick<Page>();
@@ -52,7 +47,6 @@ async function pump(
   { recheck, ended, output }: Pick<Link, "recheck"> & { ended: AbortSignal; output: Output },
 ): Promise<void> {
   const { tenant_id } = caller as Caller;
-  const share = shareOf(caller as Caller);
   while (!ended.aborted) {
     // Listen before looking, so that nothing arrives unnoticed in between.
     void broker.broadcast("events.watched", { tenant_id } satisfies OfTenant);
@@ -64,12 +58,10 @@ async function pump(
     for (const { event_ids, bytes } of batches) {
       if (ended.aborted) return;
       await output.reserve(bytes);
-      const text = await load(`${tenant_id} ${event_ids}`, () =>
-        asWork(share, WORK, async () => {
-          const loaded = await ctx.call<EventText[]>("events.load_found", { tenant_id, event_ids });
-          return Buffer.from(loaded.map(textOf).join(""));
-        }),
-      );
+      const text = await load(`${tenant_id} ${event_ids}`, async () => {
+        const loaded = await ctx.call<EventText[]>("events.load_found", { tenant_id, event_ids });
+        return Buffer.from(loaded.map(textOf).join(""));
+      });
       await recheck();
       await output.write(text);
     }
@@ -162,8 +154,7 @@ class NewEvents {
     const query = { ...this.#wanted, ...more };
     const { tenant_id, scopes } = this.#caller;
     const key = JSON.stringify([tenant_id, callerId(this.#caller), scopes, query]);
-    const look = () => this.#ctx.call<Page>("events.find", query);
-    return find(key, () => asWork(shareOf(this.#caller), WORK, look));
+    return find(key, () => this.#ctx.call<Page>("events.find", query));
   }
 
   #note({ _id, accepted_at }: FoundEvent): void {
