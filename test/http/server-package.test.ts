@@ -22,7 +22,7 @@ const manifestOf = (name: string) => JSON.parse(readFileSync(installed(name, "pa
 const folder = mkdtempSync(join(tmpdir(), "sensorium-server-package-"));
 /** Where npm would put them: the packages as they are published, and what they depend on. */
 const modules = join(folder, "node_modules");
-execFileSync(process.execPath, [join(ROOT, "release/build.ts"), modules], { stdio: "pipe" });
+execFileSync(process.execPath, [join(ROOT, "deploy/release/build.ts"), modules], { stdio: "pipe" });
 const needed = PARTS.flatMap((name) => Object.keys(manifestOf(name).dependencies ?? {}));
 for (const name of new Set(needed.filter((each) => !PARTS.includes(each)))) {
   mkdirSync(dirname(installed(name)), { recursive: true });

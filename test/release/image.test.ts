@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "@jest/globals";
-import { lockIn } from "../../release/lock.ts";
+import { lockIn } from "../../deploy/release/lock.ts";
 import { startAlone } from "../support/alone.ts";
 import { agentToken, api } from "../support/http.ts";
 import { atEnd, ownFolder } from "../support/own-folder.ts";

@@ -26,7 +26,7 @@ const packed = (...path: string[]) => join(folder, "packed", ...path);
 
 beforeAll(async () => {
   folder = await ownFolder();
-  const args = ["release/release.ts", "--dry-run", packed()];
+  const args = ["deploy/release/release.ts", "--dry-run", packed()];
   execFileSync(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...ENV }, stdio: "pipe" });
 }, LONGEST_MS);
 

@@ -148,7 +148,7 @@ describe("the Dockerfile", () => {
   test("contains the packages that a release publishes, and nothing else of the checkout", () => {
     const [pack, install] = [
       "npm run release -- --dry-run --server",
-      "node release/install.ts /packed/npm /app",
+      "node deploy/release/install.ts /packed/npm /app",
     ];
     expect(all("RUN")).toEqual(expect.arrayContaining([`${pack} /packed`, install]));
     expect(inLast("COPY")).toEqual(["--from=packages /app /app"]);

@@ -1,14 +1,14 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { foreignNames } from "../../release/names.ts";
+import { foreignNames } from "../../deploy/release/names.ts";
 import { operations } from "../../services/contracts.ts";
 import { FORMAT } from "../../storage/format.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const pages = globSync(
-  "{*.md,.github/*.md,docs/**/*.md,extensions/*/README.md,packages/{*,integrations/*}/*.md,deploy/**/*.md}",
+  "{*.md,.github/*.md,docs/**/*.md,extensions/*/README.md,packages/{*,integrations/*}/*.md,deploy/helm/**/*.md}",
   { cwd: ROOT },
 ).sort();
 
@@ -78,7 +78,7 @@ describe("what the documents name is there", () => {
 
 test("the server's package says in its first lines which Node it needs", () => {
   const { node } = JSON.parse(read("packages/mongoose-sqlite/package.json")).engines;
-  const [opening = ""] = read("release/readmes/sensorium-server.md").split("```");
+  const [opening = ""] = read("deploy/release/readmes/sensorium-server.md").split("```");
   expect(opening).toContain(`Node ${node.replace(">=", "").replace(/\.0$/, "")} or newer`);
 });
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "@jest/globals";
-import { thirdPartyLicenses } from "../../release/licenses.ts";
-import { closure, type Locked, lockIn } from "../../release/lock.ts";
+import { thirdPartyLicenses } from "../../deploy/release/licenses.ts";
+import { closure, type Locked, lockIn } from "../../deploy/release/lock.ts";
 import { ownFolder } from "../support/own-folder.ts";
 
 const ISC = "Permission to use this software is granted.";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { releaseNotes } from "../../release/notes.ts";
+import { releaseNotes } from "../../deploy/release/notes.ts";
 
 const DOCS = "https://example.org/a/b/blob/v1.2.0/docs";
 const changelog = `# Changelog

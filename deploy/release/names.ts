@@ -1,4 +1,4 @@
-/** `node release/names.ts` fails as long as a release would publish under a name that is not registered for this project. */
+/** `node deploy/release/names.ts` fails as long as a release would publish under a name that is not registered for this project. */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { manifestIn, ROOT, SERVER_PACKAGES } from "./build.ts";
@@ -35,7 +35,7 @@ export function foreignNames(): { registry: keyof typeof OURS; name: string }[] 
 export function whyNot(): string | undefined {
   const foreign = foreignNames().map(({ registry, name }) => `${name} on ${registry}`);
   if (foreign.length === 0) return undefined;
-  return `Not registered for this project: ${foreign.join(", ")}. Register each name, add it to release/names.ts, then release.`;
+  return `Not registered for this project: ${foreign.join(", ")}. Register each name, add it to deploy/release/names.ts, then release.`;
 }
 
 if (import.meta.main) {

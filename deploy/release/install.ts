@@ -1,5 +1,5 @@
 /**
- * `node release/install.ts PACKED FOLDER` installs the server that `npm run release` packed into `PACKED`, with its optional
+ * `node deploy/release/install.ts PACKED FOLDER` installs the server that `npm run release` packed into `PACKED`, with its optional
  * package, into `FOLDER`, as the image has it: what they depend on has the versions and the digests of the lock file.
  */
 import { execFileSync } from "node:child_process";
@@ -42,6 +42,6 @@ export function installServer(packed: string, folder: string): void {
 
 if (import.meta.main) {
   const [packed, folder] = process.argv.slice(2);
-  if (!packed || !folder) throw new Error("Usage: node release/install.ts PACKED FOLDER");
+  if (!packed || !folder) throw new Error("Usage: node deploy/release/install.ts PACKED FOLDER");
   installServer(packed, folder);
 }

@@ -12,12 +12,12 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { transformSync } from "rolldown/utils";
-import { commitOf } from "../lib/version.ts";
-import { KINDS } from "../services/modules.ts";
+import { commitOf } from "../../lib/version.ts";
+import { KINDS } from "../../services/modules.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
 import { closure, lockIn } from "./lock.ts";
 
-export const ROOT = join(import.meta.dirname, "..");
+export const ROOT = join(import.meta.dirname, "../..");
 
 export type Manifest = Record<string, unknown> & { name: string; version: string };
 type Versions = Record<string, string>;
@@ -223,7 +223,7 @@ function write(to: string, files: Collected["files"], { name, ...rest }: Record<
     writeFileSync(join(to, file), text, { mode: text.toString().startsWith("#!") ? 0o755 : 0o644 });
   }
   cpSync(join(ROOT, "LICENSE"), join(to, "LICENSE"));
-  cpSync(join(ROOT, `release/readmes/${name}.md`), join(to, "README.md"));
+  cpSync(join(ROOT, `deploy/release/readmes/${name}.md`), join(to, "README.md"));
 }
 
 function writeLicenses(folder: string, paths: string[]): void {

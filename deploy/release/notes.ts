@@ -1,4 +1,4 @@
-/** `node release/notes.ts v1.2.3` prints the notes of a version: its section of docs/CHANGELOG.md. */
+/** `node deploy/release/notes.ts v1.2.3` prints the notes of a version: its section of docs/CHANGELOG.md. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,7 +22,7 @@ export function releaseNotes(changelog: string, version: string, docs: string): 
 if (import.meta.main) {
   const tag = process.argv[2] ?? "";
   const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = process.env;
-  const changelog = readFileSync(join(import.meta.dirname, "../docs/CHANGELOG.md"), "utf8");
+  const changelog = readFileSync(join(import.meta.dirname, "../../docs/CHANGELOG.md"), "utf8");
   const docs = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/${tag}/docs`;
   console.log(releaseNotes(changelog, tag.replace(/^v/, ""), docs));
 }
