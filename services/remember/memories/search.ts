@@ -22,8 +22,8 @@ import { presentValidity } from "./validity.ts";
 
 type SearchQuery = ParamsOf<typeof searchMemories>;
 
-/** A score is about the likelihood of an answer (docs/decisions/0021-ranking.md): below it fewer than three in ten are one. */
-const LIKELY = 0.3;
+/** A score from which a result is more likely an answer than a fact about something else (docs/decisions/0021-ranking.md). */
+const LIKELY = 0.36;
 
 const matchOf = (score: number) => (score >= LIKELY ? "likely" : "possible");
 
