@@ -1,16 +1,8 @@
 import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
-import { metadataCheck } from "../../lib/filter/metadata.ts";
 import { SIGN_ASKS } from "../../lib/text/terms.ts";
 import { grown, Names } from "./columns.ts";
-import {
-  held,
-  overlaps,
-  type SearchWhere,
-  spanOf,
-  TIMES,
-  type TimeBounds,
-  type wholeEntry,
-} from "./entry.ts";
+import { overlaps, type SearchWhere, spanOf, type wholeEntry } from "./entry.ts";
+import { conditionsOf } from "./fits.ts";
 import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
@@ -155,47 +147,9 @@ export class EntryTable {
   }
 
   #narrow(visible: Uint8Array, where: SearchWhere): void {
-    const { types, scope, project_id, agent_id, tags_any, audience = [], except = {}, metadata = [] } = where;
-    if (types) this.#keep(visible, (entry) => types.includes(entry.type as string));
-    if (except.types) this.#keep(visible, (entry) => !except.types?.includes(entry.type as string));
-    if (project_id !== undefined) this.#keep(visible, (entry) => entry.project_id === project_id);
-    if (except.project_ids)
-      this.#keep(visible, (entry) => !except.project_ids?.includes(entry.project_id as string));
-    if (agent_id !== undefined) this.#keep(visible, (entry) => entry.agent_id === agent_id);
-    if (scope) this.#keep(visible, (entry) => entry.scope === scope);
-    if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
-    for (const name of TIMES) this.#keepWithin(visible, where.times?.[name], (entry) => entry[name]);
-    const { held: time } = where;
-    if (time) {
-      const then = new Set(time.corrected?.held);
-      const corrected = then.union(new Set(time.corrected?.not));
-      this.#keep(visible, ({ id, validity, created_at }) =>
-        corrected.has(id) ? then.has(id) : held(validity, created_at, time),
-      );
-    }
-    for (const labels of audience)
-      this.#keep(visible, (entry) => labels.some((label) => entry.audience.includes(label)));
-    if (metadata.length > 0) {
-      const fits = metadataCheck(metadata);
-      this.#keep(visible, (entry) => fits(entry.metadata));
-    }
-  }
-
-  #keepWithin(
-    visible: Uint8Array,
-    { since = -Infinity, until = Infinity }: TimeBounds = {},
-    timeOf: (entry: EntryRow) => number | null,
-  ): void {
-    if (since === -Infinity && until === Infinity) return;
-    this.#keep(visible, (entry) => {
-      const time = timeOf(entry);
-      return time !== null && time >= since && time < until;
-    });
-  }
-
-  #keep(visible: Uint8Array, fits: (entry: EntryRow) => boolean): void {
-    for (let row = 0; row < visible.length; row++)
-      if (visible[row] && !fits(this.entries[row] as EntryRow)) visible[row] = 0;
+    for (const fits of conditionsOf(where))
+      for (let row = 0; row < visible.length; row++)
+        if (visible[row] && !fits(this.entries[row] as EntryRow)) visible[row] = 0;
   }
 
   #die(row: number): void {

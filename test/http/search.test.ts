@@ -90,10 +90,11 @@ describe("a search", () => {
   test("finds a second fact by its relationship with the first, unless it is contrary, forgotten or filtered", async () => {
     const first = await remember(cast.alice, {
       content: "The lighthouse is painted by the guild.",
-      tags: ["a"],
+      ...{ tags: ["a"], type: "semantic", metadata: { floor: 3 } },
     });
     const relate = async (content: string, relationship_type: string) => {
-      const { id } = await remember(cast.alice, { content, tags: ["b"] });
+      const more = { tags: ["b"], type: "procedural", metadata: { floor: 4 } };
+      const { id } = await remember(cast.alice, { content, ...more });
       const edge = { target_memory_id: id, relationship_type, strength: 0.8 };
       ok(await cast.alice.post(`/memories/${first.id}/relationships`, edge));
       return id as string;
@@ -110,8 +111,14 @@ describe("a search", () => {
     expect(found).toMatchObject({ through: "references", sources: {}, superseded: false });
     expect(found.score).toBeLessThan(results[0].score);
     for (const other of [contrary, forgotten]) expect(idsOf({ results })).not.toContain(other);
-    const filtered = await whole(() => search(cast.alice, asked, { limit: 5, tags: ["a"] }));
-    expect(idsOf(filtered)).toEqual([first.id]);
+    const today = new Date(Date.now() - 60_000).toISOString();
+    const both = { tags: ["a", "b"], metadata: { floor: { gte: 3 } }, created_from: today };
+    const filtered = await whole(() => search(cast.alice, asked, { limit: 5, ...both }));
+    expect(idsOf(filtered)).toEqual([first.id, second]);
+    for (const own of [{ tags: ["a"] }, { memory_types: ["semantic"] }, { metadata: { floor: 3 } }]) {
+      const one = await whole(() => search(cast.alice, asked, { limit: 5, ...own }));
+      expect(idsOf(one)).toEqual([first.id]);
+    }
     // Nothing leads on from a fact that answers the question alone.
     const alone = await whole(() => search(cast.alice, "who paints the lighthouse", { limit: 5 }));
     expect(idsOf(alone)).not.toContain(second);

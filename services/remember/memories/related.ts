@@ -61,10 +61,3 @@ function none(err: unknown): never[] {
   if (isUnreached(err)) return [];
   throw err;
 }
-
-/** Whether a search has no filter: what relationships lead to is in no index that could check one. */
-export function isOpen({ where = {} }: SearchFind): boolean {
-  return Object.values(where).every(
-    (each) => typeof each === "object" && Object.keys(each ?? {}).length === 0,
-  );
-}

@@ -4,18 +4,21 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { labelOf } from "../../../lib/text/namespace.ts";
-import type {
-  SearchFind,
-  SearchFound,
-  SearchHit,
-  SearchPlan,
-  SearchWhere,
+import {
+  type SearchFind,
+  type SearchFound,
+  type SearchHit,
+  type SearchPlan,
+  type SearchWhere,
+  wholeEntry,
 } from "../../../storage/search/entry.ts";
+import { conditionsOf } from "../../../storage/search/fits.ts";
 import { callerAccess } from "../../identity/agents/find-agent.ts";
 import { toWhere } from "./filters.ts";
+import { type MemoryDoc, toEntry } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import { readableMemories } from "./readable.ts";
-import { type FoundRow, isOpen, withRelated } from "./related.ts";
+import { type FoundRow, withRelated } from "./related.ts";
 import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";
 import { presentValidity } from "./validity.ts";
@@ -107,11 +110,19 @@ export async function findRows(memories: Memories, ctx: Pick<Call, "call">, find
   // Usually all of the first hits qualify, so that no others need to be read.
   if (hits.length < Math.min(find.limit, found.hits.length))
     hits.push(...(await goodRows(memories, find, spare)));
-  if (!found.isPart || !isOpen(find)) return { found, hits };
+  if (!found.isPart) return { found, hits };
   return {
     found,
-    hits: await withRelated(ctx, find, hits, (leads) => goodRows(memories, find, leads)),
+    hits: await withRelated(ctx, find, hits, async (leads) =>
+      (await goodRows(memories, find, leads)).filter(({ row }) => fits(row, find)),
+    ),
   };
+}
+
+/** Whether a memory that no index has found passes the filters. */
+function fits(row: MemoryDoc, { where = {} }: SearchFind): boolean {
+  const entry = wholeEntry(toEntry(row));
+  return conditionsOf(where).every((meets) => meets(entry));
 }
 
 async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[]): Promise<FoundRow[]> {
