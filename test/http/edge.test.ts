@@ -207,7 +207,11 @@ test("writes nothing into a started response", async () => {
 test("an internal action that a stream calls reads no more than a call may", async () => {
   const own = things();
   const rows = { name: "rows", actions: { read: internal(() => countRead(ALLOWANCE + 1)) } };
-  const streams = { "things.stream": (({ ctx }) => ctx.call("rows.read", {})) as StreamHandler };
+  const reads: StreamHandler = async ({ ctx }, _params, _link, output) => {
+    await ctx.call("rows.read", {});
+    output.end();
+  };
+  const streams = { "things.stream": reads };
   const reading = await startGateway({
     ...{ operations: own.operations, services: [own.service, rows], deps: { streams } },
   });
@@ -215,7 +219,10 @@ test("an internal action that a stream calls reads no more than a call may", asy
   const answer = await fetch(`${reading.url}/things/stream`, { headers });
   const { error } = (await answer.json()) as { error: { details: object } };
   await reading.stop();
-  expect([answer.status, error.details]).toEqual([422, expect.objectContaining({ rule: "answer_too_large" })]);
+  expect([answer.status, error.details]).toEqual([
+    422,
+    expect.objectContaining({ rule: "answer_too_large" }),
+  ]);
 });
 
 test("a refused body without a token is not read for long", async () => {
