@@ -266,6 +266,8 @@ def test_arguments_are_checked_before_a_request() -> None:
             client.channels.create(name="x", colour="red")  # type: ignore[call-arg]
         with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
             client.channels.list_all(colour="red")  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match=r"get\(\) takes its parameters by name: id, "):
+            client.memories.get("mem_1")  # type: ignore[call-arg]
 
 
 def test_a_synchronous_call_never_waits_for_an_event_loop() -> None:

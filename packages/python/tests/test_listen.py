@@ -79,8 +79,8 @@ def test_returns_what_fails_with_the_reason(server: Server, client: Sensorium, r
     attempts: list[int] = []
 
     async def handle(delivery: Delivery) -> None:
-        attempts.append(delivery.attempt)
-        if delivery.attempt == 1:
+        attempts.append(delivery.attempt_count)
+        if delivery.attempt_count == 1:
             raise RetryLater("not yet", delay=0)
         raise ValueError("the till is shut")
 
@@ -116,7 +116,7 @@ def test_extends_the_lease_of_slow_handlers(server: Server, client: Sensorium, r
     attempts: list[int] = []
 
     def handle(delivery: Delivery) -> None:
-        attempts.append(delivery.attempt)
+        attempts.append(delivery.attempt_count)
         time.sleep(8)
 
     with Sensorium(server.url, key) as agent:
@@ -171,7 +171,7 @@ def test_acknowledges_after_an_outage(server: Server, client: Sensorium, receive
     attempts: list[int] = []
 
     async def handle(delivery: Delivery) -> None:
-        attempts.append(delivery.attempt)
+        attempts.append(delivery.attempt_count)
 
     async def run() -> int:
         async with httpx.AsyncClient(transport=Flaky(2)) as http:

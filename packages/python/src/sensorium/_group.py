@@ -80,6 +80,9 @@ class Method(Generic[P, R]):
 
     def read(self, *args: Any, **named: Any) -> tuple[Params, str | None, float | None]:
         """Returns the parameters, the idempotency key and the time limit of a call."""
+        if args:
+            names = list(inspect.signature(self.declared).parameters)[1:]
+            raise TypeError(f"{self.declared.__name__}() takes its parameters by name: {', '.join(names)}")
         # For Python's own errors about arguments.
         self.declared(self, *args, **named)
         key, timeout = named.pop("idempotency_key", None), named.pop("timeout", None)

@@ -67,8 +67,8 @@ class Delivery(Generic[Data]):
     id: str
     event: dict[str, Any]
     """The CloudEvent, with ``enrichment`` if the interest asks for it."""
-    attempt: int
-    """1 for the first attempt."""
+    attempt_count: int
+    """Delivery attempts so far, from 1."""
     read: Callable[[Any], Data] | None = field(default=None, repr=False, compare=False)
     """Checks and converts the data; by default it stays as it came."""
     event_id: str = ""
@@ -246,7 +246,7 @@ class _Listener:
             _log.warning(
                 "The handler failed on %s (attempt %d): %s",
                 _shown(delivery.type),
-                delivery.attempt,
+                delivery.attempt_count,
                 _shown(reason),
                 exc_info=None if isinstance(error, (RetryLater, GiveUp)) else error,
             )
