@@ -28,7 +28,7 @@ beforeAll(async () => {
   folder = await ownFolder();
   app = join(folder, "app");
   const [, pack] = /^RUN (npm run release .*)$/m.exec(dockerfile) ?? [];
-  const [, install] = /^RUN (node release\/install\.ts .*)$/m.exec(dockerfile) ?? [];
+  const [, install] = /^RUN (node deploy\/release\/install\.ts .*)$/m.exec(dockerfile) ?? [];
   for (const command of [pack, install] as string[]) {
     const line = command.replaceAll(/ \/(?=packed|app)/g, ` ${folder}/`);
     execFileSync("sh", ["-c", line], { cwd: ROOT, stdio: "pipe" });
