@@ -4,7 +4,8 @@ import { publish } from "./publish.ts";
 
 const SERVER = "http://127.0.0.1:3000";
 const SERVED = join(import.meta.dirname, "dist");
-const BUILT = join(SERVED, ".built");
+/** Of this build alone: two may run at once. */
+const BUILT = join(import.meta.dirname, `.built-${process.pid}`);
 
 export default defineConfig({
   root: import.meta.dirname,
