@@ -31,6 +31,11 @@ const PARTS: Part[] = [
     most: { lines: 5_300, files: 38 },
   },
   { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_882 } },
+  {
+    name: "generated",
+    files: /^packages\/python\/src\/sensorium\/(_api|models)\.py$/,
+    most: { lines: 8_000 },
+  },
   { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_700 } },
   {
     name: "tests",
@@ -45,7 +50,7 @@ const files = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" })
 const linesOf = (file: string) => readFileSync(join(ROOT, file), "utf8").split("\n").length - 1;
 const outgrown: string[] = [];
 const shown = PARTS.map(({ name, files: pattern, most }) => {
-  const own = files.filter((file) => pattern.test(file) && !GENERATED.test(file));
+  const own = files.filter((file) => pattern.test(file) && (name === "generated" || !GENERATED.test(file)));
   const sizes = { lines: own.reduce((sum, file) => sum + linesOf(file), 0), files: own.length };
   for (const [unit, ceiling] of Object.entries(most))
     if (sizes[unit as keyof typeof sizes] > ceiling)

@@ -114,7 +114,7 @@ function methodsOf(op: Contract, models: Models): string {
     "self",
     "*",
     ...own,
-    "idempotency_key: str | None = None",
+    ...(op.method === "GET" ? [] : ["idempotency_key: str | None = None"]),
     "timeout: float | None = None",
   ];
   const method = [
@@ -127,11 +127,14 @@ function methodsOf(op: Contract, models: Models): string {
   return method.join("") + (all ?? "");
 }
 
-/** Returns a list in parentheses as ruff formats it: in one line, within its own line, or with a line for each. */
+/** Returns a list in parentheses: in one line, or in as few of its own as there must be. */
 function listed(before: string, items: string[], after: string): string[] {
-  const [one, own] = [`${before}${items.join(", ")}${after}`, `        ${items.join(", ")}`];
+  const one = `${before}${items.join(", ")}${after}`;
   if (one.length <= LINE) return [`${one}\n`];
-  const inner = own.length <= LINE ? [own] : items.map((item) => `        ${item},`);
+  const inner = filled(
+    items.map((item) => `${item},`),
+    8,
+  ).map((line) => `        ${line}`);
   return [before, ...inner, `    ${after}`].map((line) => `${line}\n`);
 }
 
@@ -191,14 +194,21 @@ function documented(
   return `        """${lines.map((line, at) => (at && line ? `        ${line}` : line)).join("\n")}"""\n`;
 }
 
+/** Returns what a field's description says besides its name; undefined for nothing. */
 function descriptionOf({ description, anyOf = [] }: JsonSchema): string | undefined {
-  return (description as string | undefined) ?? anyOf.map(descriptionOf).find(Boolean);
+  const said = (description as string | undefined) ?? anyOf.map(descriptionOf).find(Boolean);
+  return said && /^Id of the [\w ]+\.$/.test(said) ? undefined : said;
 }
 
 /** Returns the lines of a paragraph that is indented by so much. */
 function wrapped(paragraph: string, indent: number): string[] {
+  return filled(paragraph.replaceAll("\\", "\\\\").replaceAll('"""', "'''").split(/\s+/), indent);
+}
+
+/** Fills lines that are indented by so much. */
+function filled(words: string[], indent: number): string[] {
   const lines: string[] = [];
-  for (const word of paragraph.replaceAll("\\", "\\\\").replaceAll('"""', "'''").split(/\s+/)) {
+  for (const word of words) {
     const last = lines.at(-1);
     if (last !== undefined && indent + last.length + word.length + 1 <= LINE)
       lines[lines.length - 1] = `${last} ${word}`;
@@ -290,7 +300,8 @@ class Models {
       const initial = required.includes(field) ? undefined : "default=None";
       const options = [initial, alias].filter(Boolean).join(", ");
       const value = !options ? "" : alias ? ` = Field(${options})` : " = None";
-      const doc = schema.description ? `\n    """${wrapped(schema.description, 10).join("\n    ")}"""` : "";
+      const said = descriptionOf({ description: schema.description });
+      const doc = said ? `\n    """${wrapped(said, 10).join("\n    ")}"""` : "";
       return `    ${safe(field)}: ${whole}${value}${doc}\n`;
     });
     const doc = description ? `    """${wrapped(description, 10).join("\n    ")}"""\n\n` : "";

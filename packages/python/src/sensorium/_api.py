@@ -12,9 +12,7 @@ from ._group import UNSET, AllPages, Caller, Group, Mode, Unset, operation
 
 class A2a(Group[Mode]):
     @operation("GET", "/.well-known/ai-catalog.json", root=True)
-    def catalog(
-        self, *, after: str | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.AgentCatalog:
+    def catalog(self, *, after: str | Unset = UNSET, timeout: float | None = None) -> models.AgentCatalog:
         """List the agents that can be called over A2A.
 
         An AI Catalog (0.9) with the cards of the tenant's active agents with `a2a`, oldest first, at most 200. If
@@ -25,40 +23,27 @@ class A2a(Group[Mode]):
             after: As in the address of the entry that continues a catalogue."""
 
     @operation("GET", "/a2a/{agent_id}/.well-known/agent-card.json", root=True, open=True)
-    def card(
-        self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> dict[str, Any]:
+    def card(self, *, agent_id: str, timeout: float | None = None) -> dict[str, Any]:
         """Read an agent's A2A card.
 
         The agent card of A2A 1.0, public: name, description, address and how to authenticate. Clients find it from
         the address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, inactive ones
-        and those that do not exist answer alike, with `not_found`.
-
-        Args:
-            agent_id: Id of the agent."""
+        and those that do not exist answer alike, with `not_found`."""
 
 
 class A2aTasks(Group[Mode]):
     @operation("GET", "/a2a-tasks/{task_id}")
-    def get(self, *, task_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.A2aTask:
+    def get(self, *, task_id: str, timeout: float | None = None) -> models.A2aTask:
         """Read an A2A task given to the agent.
 
         Use this to work on a task of another agent. Returns the messages of the caller. The event
-        `service.a2a.message` announces each, with the `task_id`. Needs the scope `receive`.
-
-        Args:
-            task_id: Id of the A2A task."""
+        `service.a2a.message` announces each, with the `task_id`. Needs the scope `receive`."""
 
     @operation("POST", "/a2a-tasks/{task_id}/status")
     def update(
-        self,
-        *,
-        task_id: str,
-        state: Literal["working", "input_required", "completed", "failed", "rejected"],
-        message: str | Unset = UNSET,
-        artifacts: Sequence[Mapping[str, Any]] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, task_id: str, state: Literal["working", "input_required", "completed", "failed", "rejected"],
+        message: str | Unset = UNSET, artifacts: Sequence[Mapping[str, Any]] | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.A2aTask:
         """Report the state of an A2A task.
 
@@ -67,7 +52,6 @@ class A2aTasks(Group[Mode]):
         a task that the caller canceled. Needs the scope `receive`.
 
         Args:
-            task_id: Id of the A2A task.
             state: `input_required`: the message asks the caller for more.
             message: Text for the caller.
             artifacts: Results of the task."""
@@ -76,23 +60,12 @@ class A2aTasks(Group[Mode]):
 class Agents(Group[Mode]):
     @operation("POST", "/agents")
     def create(
-        self,
-        *,
-        name: str,
-        delivery_mode: Literal["poll", "push", "sse"],
-        description: str | None | Unset = UNSET,
-        delivery_endpoint: str | None | Unset = UNSET,
-        push_format: Literal["structured", "binary"] | Unset = UNSET,
-        a2a: bool | Unset = UNSET,
-        team_id: str | None | Unset = UNSET,
-        owner_user_id: str | None | Unset = UNSET,
-        visibility_timeout_seconds: int | None | Unset = UNSET,
-        retry_budget: int | None | Unset = UNSET,
-        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
-        max_in_flight: int | None | Unset = UNSET,
-        max_per_minute: int | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, delivery_mode: Literal["poll", "push", "sse"], description: str | None | Unset = UNSET,
+        delivery_endpoint: str | None | Unset = UNSET, push_format: Literal["structured", "binary"] | Unset = UNSET,
+        a2a: bool | Unset = UNSET, team_id: str | None | Unset = UNSET, owner_user_id: str | None | Unset = UNSET,
+        visibility_timeout_seconds: int | None | Unset = UNSET, retry_budget: int | None | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET, max_in_flight: int | None | Unset = UNSET,
+        max_per_minute: int | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AgentsCreateResult:
         """Create an agent.
 
@@ -124,16 +97,9 @@ class Agents(Group[Mode]):
 
     @operation("GET", "/agents", pages=("agents", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        include: Literal["delivery"] | Unset = UNSET,
-        needs_attention: bool | Unset = UNSET,
-        sort: Literal["created", "attention"] | Unset = UNSET,
-        status: Literal["active", "inactive"] | Unset = UNSET,
-        search: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, include: Literal["delivery"] | Unset = UNSET,
+        needs_attention: bool | Unset = UNSET, sort: Literal["created", "attention"] | Unset = UNSET,
+        status: Literal["active", "inactive"] | Unset = UNSET, search: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.AgentsListResult:
         """List agents, oldest first.
@@ -153,12 +119,7 @@ class Agents(Group[Mode]):
 
     @operation("GET", "/auth/me/agents", pages=("agents", "offset"))
     def list_own(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        include: Literal["delivery"] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, include: Literal["delivery"] | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.AgentsListOwnResult:
         """List the agents that the signed-in person owns, oldest first.
@@ -172,12 +133,7 @@ class Agents(Group[Mode]):
 
     @operation("GET", "/agents/{agent_id}")
     def get(
-        self,
-        *,
-        agent_id: str,
-        include: Literal["delivery"] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, include: Literal["delivery"] | Unset = UNSET, timeout: float | None = None,
     ) -> models.Agent:
         """Read an agent.
 
@@ -185,29 +141,17 @@ class Agents(Group[Mode]):
         others need the scope `admin`. Returns the agent without its keys.
 
         Args:
-            agent_id: Id of the agent.
             include: Adds `delivery`: how the agent's deliveries go."""
 
     @operation("PATCH", "/agents/{agent_id}")
     def update(
-        self,
-        *,
-        agent_id: str,
-        name: str | Unset = UNSET,
-        delivery_mode: Literal["poll", "push", "sse"] | Unset = UNSET,
-        description: str | None | Unset = UNSET,
-        delivery_endpoint: str | None | Unset = UNSET,
-        push_format: Literal["structured", "binary"] | Unset = UNSET,
-        a2a: bool | Unset = UNSET,
-        team_id: str | None | Unset = UNSET,
-        owner_user_id: str | None | Unset = UNSET,
-        visibility_timeout_seconds: int | None | Unset = UNSET,
-        retry_budget: int | None | Unset = UNSET,
-        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
-        max_in_flight: int | None | Unset = UNSET,
-        max_per_minute: int | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, name: str | Unset = UNSET,
+        delivery_mode: Literal["poll", "push", "sse"] | Unset = UNSET, description: str | None | Unset = UNSET,
+        delivery_endpoint: str | None | Unset = UNSET, push_format: Literal["structured", "binary"] | Unset = UNSET,
+        a2a: bool | Unset = UNSET, team_id: str | None | Unset = UNSET, owner_user_id: str | None | Unset = UNSET,
+        visibility_timeout_seconds: int | None | Unset = UNSET, retry_budget: int | None | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET, max_in_flight: int | None | Unset = UNSET,
+        max_per_minute: int | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Agent:
         """Update an agent.
 
@@ -215,7 +159,6 @@ class Agents(Group[Mode]):
         refused. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
             name: Display name.
             delivery_mode: How the agent receives events: `poll` requests them, `push` has them sent to
                 `delivery_endpoint`, `sse` streams them.
@@ -240,11 +183,7 @@ class Agents(Group[Mode]):
 
     @operation("PATCH", "/agents/{agent_id}/status")
     def set_status(
-        self,
-        *,
-        agent_id: str,
-        status: Literal["active", "inactive"],
-        idempotency_key: str | None = None,
+        self, *, agent_id: str, status: Literal["active", "inactive"], idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Agent:
         """Deactivate or activate an agent.
@@ -254,16 +193,11 @@ class Agents(Group[Mode]):
         no events; their pending deliveries are kept. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
             status: `inactive`: its tokens are refused and it receives no new events."""
 
     @operation("DELETE", "/agents/{agent_id}")
     def delete(
-        self,
-        *,
-        agent_id: str,
-        shared: Literal["keep", "erase"] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, agent_id: str, shared: Literal["keep", "erase"] | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Deleted:
         """Delete an agent permanently.
@@ -275,43 +209,28 @@ class Agents(Group[Mode]):
         delete itself. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
             shared: Whether memories that were shared with a team or the organisation stay."""
 
     @operation("POST", "/agents/{agent_id}/signing-secret")
     def rotate_signing_secret(
-        self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AgentsRotateSigningSecretResult:
         """Rotate an agent's signing secret.
 
         Returns the new secret, only here. Each previous secret signs pushes too for 24 hours from when it was
-        replaced; at most 6 secrets are valid at a time. Needs the scope `admin`.
-
-        Args:
-            agent_id: Id of the agent."""
+        replaced; at most 6 secrets are valid at a time. Needs the scope `admin`."""
 
 
 class Approvals(Group[Mode]):
     @operation("POST", "/approvals")
     def ask(
-        self,
-        *,
-        title: str,
-        question: str,
-        choices: Sequence[str] | Unset = UNSET,
-        text_allowed: bool | Unset = UNSET,
-        evidence: Sequence[Mapping[str, Any]] | Unset = UNSET,
-        run_id: str | None | Unset = UNSET,
-        step_key: str | None | Unset = UNSET,
-        subject: str | None | Unset = UNSET,
-        assignees: Sequence[str] | Unset = UNSET,
-        deadline_at: str | datetime | Unset = UNSET,
-        deadline_seconds: int | Unset = UNSET,
-        on_deadline: str | Unset = UNSET,
-        escalate_to: Sequence[str] | Unset = UNSET,
-        escalate_after_seconds: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, title: str, question: str, choices: Sequence[str] | Unset = UNSET, text_allowed: bool | Unset = UNSET,
+        evidence: Sequence[Mapping[str, Any]] | Unset = UNSET, run_id: str | None | Unset = UNSET,
+        step_key: str | None | Unset = UNSET, subject: str | None | Unset = UNSET,
+        assignees: Sequence[str] | Unset = UNSET, deadline_at: str | datetime | Unset = UNSET,
+        deadline_seconds: int | Unset = UNSET, on_deadline: str | Unset = UNSET,
+        escalate_to: Sequence[str] | Unset = UNSET, escalate_after_seconds: int | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Approval:
         """Ask people to approve or to decide.
 
@@ -338,13 +257,8 @@ class Approvals(Group[Mode]):
 
     @operation("GET", "/approvals", pages=("approvals", "cursor"))
     def list(
-        self,
-        *,
-        status: Literal["open", "answered", "expired", "canceled"] | Unset = UNSET,
-        run_id: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, status: Literal["open", "answered", "expired", "canceled"] | Unset = UNSET,
+        run_id: str | Unset = UNSET, limit: int | Unset = UNSET, cursor: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.ApprovalsListResult:
         """List approvals, newest first.
@@ -361,34 +275,21 @@ class Approvals(Group[Mode]):
     list_all = AllPages(list, models.Approval)
 
     @operation("GET", "/approvals/{id}")
-    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Approval:
+    def get(self, *, id: str, timeout: float | None = None) -> models.Approval:
         """Read an approval.
 
-        Use this to see whether an approval was answered. Returns its question, status and answer.
-
-        Args:
-            id: Id of the approval."""
+        Use this to see whether an approval was answered. Returns its question, status and answer."""
 
     @operation("GET", "/approvals/{id}/evidence")
-    def evidence(
-        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.ApprovalsEvidenceResult:
+    def evidence(self, *, id: str, timeout: float | None = None) -> models.ApprovalsEvidenceResult:
         """Read what an approval is based on.
 
         Returns the evidence in order with title and text, as far as the caller can read it, and what has changed
-        since the question was asked. Agents need the scope `memory:read` for memories, outputs and documents.
-
-        Args:
-            id: Id of the approval."""
+        since the question was asked. Agents need the scope `memory:read` for memories, outputs and documents."""
 
     @operation("POST", "/approvals/{id}/answer")
     def answer(
-        self,
-        *,
-        id: str,
-        choice: str,
-        text: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, id: str, choice: str, text: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Approval:
         """Answer an approval.
@@ -397,7 +298,6 @@ class Approvals(Group[Mode]):
         details name who answered. Repeating one's own answer returns it.
 
         Args:
-            id: Id of the approval.
             choice: One of the choices.
             text: The answer in words."""
 
@@ -405,26 +305,18 @@ class Approvals(Group[Mode]):
     def cancel(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Approval:
         """Cancel an approval.
 
-        For the asker and org admins. Repeating it returns the approval. Needs the scope `send`.
-
-        Args:
-            id: Id of the approval."""
+        For the asker and org admins. Repeating it returns the approval. Needs the scope `send`."""
 
     @operation("GET", "/approvals/{id}/receipt")
-    def receipt(
-        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.ApprovalsReceiptResult:
+    def receipt(self, *, id: str, timeout: float | None = None) -> models.ApprovalsReceiptResult:
         """Read the signed receipt of a settled approval.
 
         Returns a JWS of the service (`/.well-known/jwks.json`): its claim `approval` has the question, the evidence
-        with digests, the outcome, who answered, when and how.
-
-        Args:
-            id: Id of the approval."""
+        with digests, the outcome, who answered, when and how."""
 
     @operation("POST", "/approval-links:open", open=True, repeatable=True)
     def open_link(
-        self, *, token: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, token: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.ApprovalLink:
         """Read the question of an answer link.
 
@@ -436,11 +328,7 @@ class Approvals(Group[Mode]):
 
     @operation("POST", "/approval-links:answer", open=True)
     def answer_link(
-        self,
-        *,
-        token: str,
-        text: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, token: str, text: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.ApprovalsAnswerLinkResult:
         """Answer an approval by a link.
@@ -453,13 +341,8 @@ class Approvals(Group[Mode]):
 
     @operation("PUT", "/approval-channels/slack")
     def set_slack(
-        self,
-        *,
-        webhook_url: str | Unset = UNSET,
-        signing_secret: str | Unset = UNSET,
-        assignees: Sequence[str] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, webhook_url: str | Unset = UNSET, signing_secret: str | Unset = UNSET,
+        assignees: Sequence[str] | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.SlackChannel:
         """Have questions posted to a Slack channel and answered there.
 
@@ -473,7 +356,7 @@ class Approvals(Group[Mode]):
                 the channel may answer those. Default: `admins`."""
 
     @operation("GET", "/approval-channels/slack")
-    def get_slack(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.SlackChannel:
+    def get_slack(self, *, timeout: float | None = None) -> models.SlackChannel:
         """Read the settings of the Slack channel for questions.
 
         Needs the scope `admin`."""
@@ -486,14 +369,8 @@ class Approvals(Group[Mode]):
 
     @operation("POST", "/slack/{tenant_slug}", root=True, sends="application/octet-stream", open=True)
     def answer_slack(
-        self,
-        *,
-        tenant_slug: str,
-        raw: str,
-        headers: Mapping[str, Any],
-        target: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_slug: str, raw: str, headers: Mapping[str, Any], target: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> dict[str, Any]:
         """Answer an approval by a button in Slack.
 
@@ -511,19 +388,10 @@ class Approvals(Group[Mode]):
 class Audit(Group[Mode]):
     @operation("GET", "/audit", pages=("entries", "cursor"))
     def list(
-        self,
-        *,
-        action: str | Unset = UNSET,
-        actor_id: str | Unset = UNSET,
-        resource_type: str | Unset = UNSET,
-        resource_id: str | Unset = UNSET,
-        outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | datetime | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, action: str | Unset = UNSET, actor_id: str | Unset = UNSET, resource_type: str | Unset = UNSET,
+        resource_id: str | Unset = UNSET, outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
+        since: str | datetime | Unset = UNSET, until: str | datetime | Unset = UNSET, limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.AuditListResult:
         """List audited actions, newest first.
 
@@ -547,18 +415,10 @@ class Audit(Group[Mode]):
 
     @operation("GET", "/audit/export", document=True)
     def export(
-        self,
-        *,
-        format: Literal["csv", "ndjson"] | Unset = UNSET,
-        action: str | Unset = UNSET,
-        actor_id: str | Unset = UNSET,
-        resource_type: str | Unset = UNSET,
-        resource_id: str | Unset = UNSET,
-        outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | datetime | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, format: Literal["csv", "ndjson"] | Unset = UNSET, action: str | Unset = UNSET,
+        actor_id: str | Unset = UNSET, resource_type: str | Unset = UNSET, resource_id: str | Unset = UNSET,
+        outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET, since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET, timeout: float | None = None,
     ) -> bytes:
         """Export audited actions, newest first.
 
@@ -580,13 +440,8 @@ class Audit(Group[Mode]):
 class Auth(Group[Mode]):
     @operation("POST", "/auth/token", open=True)
     def token(
-        self,
-        *,
-        api_key: str,
-        scope: str | Unset = UNSET,
-        resource: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, api_key: str, scope: str | Unset = UNSET, resource: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AuthTokenResult:
         """Exchange an API key for an access token.
 
@@ -604,14 +459,8 @@ class Auth(Group[Mode]):
 
     @operation("POST", "/auth/login", open=True)
     def login(
-        self,
-        *,
-        email: str,
-        password: str,
-        tenant_slug: str | Unset = UNSET,
-        code: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, email: str, password: str, tenant_slug: str | Unset = UNSET, code: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AuthLoginResult:
         """Sign in as a person.
 
@@ -625,7 +474,7 @@ class Auth(Group[Mode]):
             code: The current code of the authenticator; to sign in, also a recovery code."""
 
     @operation("GET", "/auth/me")
-    def me(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.AuthMeResult:
+    def me(self, *, timeout: float | None = None) -> models.AuthMeResult:
         """Read the current caller.
 
         Use this to check a credential. Returns the calling agent or person, the tenant, the scopes and the token's
@@ -640,11 +489,7 @@ class Auth(Group[Mode]):
 
     @operation("POST", "/auth/password")
     def password(
-        self,
-        *,
-        current_password: str,
-        new_password: str,
-        idempotency_key: str | None = None,
+        self, *, current_password: str, new_password: str, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AuthPasswordResult:
         """Change the caller's password.
@@ -657,14 +502,8 @@ class Auth(Group[Mode]):
 
     @operation("POST", "/auth/session", open=True)
     def start_session(
-        self,
-        *,
-        email: str,
-        password: str,
-        tenant_slug: str | Unset = UNSET,
-        code: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, email: str, password: str, tenant_slug: str | Unset = UNSET, code: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.BrowserSession:
         """Sign in a browser.
 
@@ -678,12 +517,12 @@ class Auth(Group[Mode]):
             code: The current code of the authenticator; to sign in, also a recovery code."""
 
     @operation("GET", "/auth/session")
-    def session(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.BrowserSession:
+    def session(self, *, timeout: float | None = None) -> models.BrowserSession:
         """Read the signed-in person and the session's CSRF token."""
 
     @operation("POST", "/auth/session/renew")
     def renew_session(
-        self, *, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.BrowserSession:
         """Renew a session.
 
@@ -691,7 +530,7 @@ class Auth(Group[Mode]):
 
     @operation("DELETE", "/auth/session")
     def end_session(
-        self, *, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AuthEndSessionResult:
         """Sign a browser out.
 
@@ -699,12 +538,12 @@ class Auth(Group[Mode]):
         the session, `sign_out_url` is where to send the browser to sign out there too."""
 
     @operation("GET", "/auth/methods", open=True)
-    def methods(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.AuthMethodsResult:
+    def methods(self, *, timeout: float | None = None) -> models.AuthMethodsResult:
         """Read how people can sign in."""
 
     @operation("POST", "/auth/oidc", open=True)
     def begin_oidc(
-        self, *, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AuthBeginOidcResult:
         """Begin a sign-in by the identity provider.
 
@@ -713,7 +552,7 @@ class Auth(Group[Mode]):
 
     @operation("POST", "/auth/oidc/session", open=True)
     def finish_oidc(
-        self, *, query: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, query: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.BrowserSession:
         """Sign in a browser that the identity provider has sent back.
 
@@ -725,9 +564,7 @@ class Auth(Group[Mode]):
             query: The query of the address that the provider sent the browser to."""
 
     @operation("GET", "/.well-known/jwks.json", root=True, open=True)
-    def jwks(
-        self, *, retired: bool | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.AuthJwksResult:
+    def jwks(self, *, retired: bool | Unset = UNSET, timeout: float | None = None) -> models.AuthJwksResult:
         """Read the public keys of access tokens and receipts (RFC 7517).
 
         Args:
@@ -735,14 +572,12 @@ class Auth(Group[Mode]):
                 rotation. Never accept tokens by them."""
 
     @operation("GET", "/auth/ways")
-    def sign_in_ways(
-        self, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.AuthSignInWaysResult:
+    def sign_in_ways(self, *, timeout: float | None = None) -> models.AuthSignInWaysResult:
         """Read how the signed-in person signs in."""
 
     @operation("POST", "/auth/totp")
     def begin_totp(
-        self, *, password: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, password: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AuthBeginTotpResult:
         """Begin to set up a second factor.
 
@@ -754,7 +589,7 @@ class Auth(Group[Mode]):
 
     @operation("POST", "/auth/totp/confirm")
     def confirm_totp(
-        self, *, code: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, code: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AuthConfirmTotpResult:
         """Put the second factor in force.
 
@@ -765,11 +600,7 @@ class Auth(Group[Mode]):
 
     @operation("POST", "/auth/totp/remove")
     def remove_totp(
-        self,
-        *,
-        password: str | Unset = UNSET,
-        recovery_code: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, password: str | Unset = UNSET, recovery_code: str | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> None:
         """Remove the second factor.
@@ -784,19 +615,11 @@ class Auth(Group[Mode]):
 class Bundles(Group[Mode]):
     @operation("POST", "/bundles")
     def assemble(
-        self,
-        *,
-        query: str | None | Unset = UNSET,
-        since: str | datetime | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        project_id: str | None | Unset = UNSET,
+        self, *, query: str | None | Unset = UNSET, since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET, project_id: str | None | Unset = UNSET,
         memory_scope: Literal["ascending", "agent", "team", "institutional"] | Unset = UNSET,
-        as_of: str | Unset = UNSET,
-        known_at: str | Unset = UNSET,
-        include_possible: bool | Unset = UNSET,
-        caps: Mapping[str, Any] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        as_of: str | Unset = UNSET, known_at: str | Unset = UNSET, include_possible: bool | Unset = UNSET,
+        caps: Mapping[str, Any] | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Bundle:
         """Gather context for a task.
 
@@ -819,68 +642,45 @@ class Bundles(Group[Mode]):
             caps: Maximum items of each kind; 0: none."""
 
     @operation("GET", "/bundles/{id}")
-    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Bundle:
+    def get(self, *, id: str, timeout: float | None = None) -> models.Bundle:
         """Read a bundle as it was gathered.
 
         Use this to see the context of earlier work. Returns the stored snapshot, even if its sources have changed
-        since. Needs the scope `memory:read`.
-
-        Args:
-            id: Id of the bundle."""
+        since. Needs the scope `memory:read`."""
 
     @operation("GET", "/bundles/{id}/brief", document=True)
-    def brief(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+    def brief(self, *, id: str, timeout: float | None = None) -> str:
         """Read a bundle's brief.
 
         Use this to give a bundle to a model. Returns the stored Markdown; its bytes never change. Needs the scope
-        `memory:read`.
-
-        Args:
-            id: Id of the bundle."""
+        `memory:read`."""
 
     @operation("GET", "/agents/{agent_id}/bundles", pages=("bundles", "cursor"))
     def list_of_agent(
-        self,
-        *,
-        agent_id: str,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, limit: int | Unset = UNSET, cursor: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.BundlesListOfAgentResult:
         """List an agent's bundles for people, newest first.
 
         For admins and the agent's owner; recorded in the audit log.
 
         Args:
-            agent_id: Id of the agent.
             limit: Maximum number of results.
             cursor: `next_cursor` of the previous page."""
 
     list_of_agent_all = AllPages(list_of_agent, models.ListedBundle)
 
     @operation("GET", "/agents/{agent_id}/bundles/{id}")
-    def get_of_agent(
-        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.BundleForPeople:
+    def get_of_agent(self, *, agent_id: str, id: str, timeout: float | None = None) -> models.BundleForPeople:
         """Read an agent's bundle as a person.
 
         For admins and the agent's owner; recorded in the audit log. Items that the caller cannot read have an empty
-        title, and the brief, which quotes them, is then null.
-
-        Args:
-            agent_id: Id of the agent.
-            id: Id of the bundle."""
+        title, and the brief, which quotes them, is then null."""
 
 
 class Channels(Group[Mode]):
     @operation("POST", "/channels")
     def create(
-        self,
-        *,
-        name: str,
-        description: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, name: str, description: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Channel:
         """Create a channel.
@@ -894,14 +694,8 @@ class Channels(Group[Mode]):
 
     @operation("GET", "/channels", pages=("channels", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        search: str | Unset = UNSET,
-        feed_id: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, search: str | Unset = UNSET,
+        feed_id: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.ChannelsListResult:
         """List channels by name.
 
@@ -916,32 +710,21 @@ class Channels(Group[Mode]):
     list_all = AllPages(list, models.Channel)
 
     @operation("GET", "/channels/{channel_id}")
-    def get(
-        self, *, channel_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Channel:
+    def get(self, *, channel_id: str, timeout: float | None = None) -> models.Channel:
         """Read a channel.
 
-        Needs the scope `channel:read`.
-
-        Args:
-            channel_id: Id of the channel."""
+        Needs the scope `channel:read`."""
 
     @operation("PATCH", "/channels/{channel_id}")
     def update(
-        self,
-        *,
-        channel_id: str,
-        name: str | Unset = UNSET,
-        description: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, channel_id: str, name: str | Unset = UNSET, description: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Channel:
         """Rename or describe a channel.
 
         Needs the scope `channel:write`.
 
         Args:
-            channel_id: Id of the channel.
             name: Display name.
             description: Free text, for display."""
 
@@ -949,18 +732,11 @@ class Channels(Group[Mode]):
     def delete(self, *, channel_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a channel with its feeds and members.
 
-        Events matched before are still delivered. Needs the scope `channel:write`.
-
-        Args:
-            channel_id: Id of the channel."""
+        Events matched before are still delivered. Needs the scope `channel:write`."""
 
     @operation("POST", "/channels/{channel_id}/members")
     def add_member(
-        self,
-        *,
-        channel_id: str,
-        agent_id: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, channel_id: str, agent_id: str | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Member:
         """Join a channel, or add an agent to it.
@@ -969,18 +745,11 @@ class Channels(Group[Mode]):
         existing one does not change. Needs the scope `channel:write`.
 
         Args:
-            channel_id: Id of the channel.
             agent_id: Agent to add. Default: the calling agent."""
 
     @operation("GET", "/channels/{channel_id}/members", pages=("members", "offset"))
     def list_members(
-        self,
-        *,
-        channel_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, channel_id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.ChannelsListMembersResult:
         """List the members of a channel, oldest first.
 
@@ -988,7 +757,6 @@ class Channels(Group[Mode]):
         the scope `channel:read`.
 
         Args:
-            channel_id: Id of the channel.
             offset: Results to skip.
             limit: Maximum number of results."""
 
@@ -996,25 +764,16 @@ class Channels(Group[Mode]):
 
     @operation("DELETE", "/channels/{channel_id}/members/{agent_id}")
     def remove_member(
-        self, *, channel_id: str, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, channel_id: str, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> None:
         """Leave a channel, or remove an agent from it.
 
-        Needs the scope `channel:write`.
-
-        Args:
-            channel_id: Id of the channel.
-            agent_id: Id of the agent."""
+        Needs the scope `channel:write`."""
 
     @operation("POST", "/channels/{channel_id}/feeds")
     def create_feed(
-        self,
-        *,
-        channel_id: str,
-        event_type_glob: str,
-        filter_expression: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, channel_id: str, event_type_glob: str, filter_expression: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Feed:
         """Subscribe a channel to events.
 
@@ -1023,7 +782,6 @@ class Channels(Group[Mode]):
         `channel:write`.
 
         Args:
-            channel_id: Id of the channel.
             event_type_glob: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
                 class; at most 16 `*`, and at most 32 `?` and `[...]`.
             filter_expression: CEL predicate over `data`, `event` (the envelope) and the top-level keys of
@@ -1031,20 +789,13 @@ class Channels(Group[Mode]):
 
     @operation("GET", "/channels/{channel_id}/feeds", pages=("feeds", "offset"))
     def list_feeds(
-        self,
-        *,
-        channel_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, channel_id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.ChannelsListFeedsResult:
         """List the feeds of a channel, oldest first.
 
         Needs the scope `channel:read`.
 
         Args:
-            channel_id: Id of the channel.
             offset: Results to skip.
             limit: Maximum number of results."""
 
@@ -1052,33 +803,19 @@ class Channels(Group[Mode]):
 
     @operation("DELETE", "/channels/{channel_id}/feeds/{feed_id}")
     def delete_feed(
-        self, *, channel_id: str, feed_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, channel_id: str, feed_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> None:
         """Delete a feed.
 
-        Needs the scope `channel:write`.
-
-        Args:
-            channel_id: Id of the channel.
-            feed_id: Id of the feed."""
+        Needs the scope `channel:write`."""
 
 
 class Connectors(Group[Mode]):
     @operation("POST", "/ingest/connectors")
     def create(
-        self,
-        *,
-        name: str,
-        kind: Literal["amqp091", "amqp10"],
-        url: str,
-        source: str,
-        mapping: Mapping[str, Any],
-        queue: str | Unset = UNSET,
-        address: str | Unset = UNSET,
-        prefetch: int | Unset = UNSET,
-        paused: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, kind: Literal["amqp091", "amqp10"], url: str, source: str, mapping: Mapping[str, Any],
+        queue: str | Unset = UNSET, address: str | Unset = UNSET, prefetch: int | Unset = UNSET,
+        paused: bool | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Connector:
         """Create a connector that turns a broker's messages into events.
 
@@ -1103,12 +840,7 @@ class Connectors(Group[Mode]):
 
     @operation("GET", "/ingest/connectors", pages=("connectors", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.ConnectorsListResult:
         """List connectors with their state, oldest first.
 
@@ -1121,26 +853,15 @@ class Connectors(Group[Mode]):
     list_all = AllPages(list, models.Connector)
 
     @operation("GET", "/ingest/connectors/{connector_id}")
-    def get(
-        self, *, connector_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Connector:
+    def get(self, *, connector_id: str, timeout: float | None = None) -> models.Connector:
         """Read a connector and its state.
 
-        Needs the scope `admin`.
-
-        Args:
-            connector_id: Id of the connector."""
+        Needs the scope `admin`."""
 
     @operation("PATCH", "/ingest/connectors/{connector_id}")
     def update(
-        self,
-        *,
-        connector_id: str,
-        name: str | Unset = UNSET,
-        mapping: Mapping[str, Any] | Unset = UNSET,
-        prefetch: int | Unset = UNSET,
-        paused: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, connector_id: str, name: str | Unset = UNSET, mapping: Mapping[str, Any] | Unset = UNSET,
+        prefetch: int | Unset = UNSET, paused: bool | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Connector:
         """Pause, resume or remap a connector.
@@ -1150,7 +871,6 @@ class Connectors(Group[Mode]):
         `admin`.
 
         Args:
-            connector_id: Id of the connector.
             name: Display name.
             mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or an
                 application property (AMQP 1.0).
@@ -1161,21 +881,13 @@ class Connectors(Group[Mode]):
     def delete(self, *, connector_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a connector.
 
-        Messages already received are finished first; the rest stay at the broker. Needs the scope `admin`.
-
-        Args:
-            connector_id: Id of the connector."""
+        Messages already received are finished first; the rest stay at the broker. Needs the scope `admin`."""
 
 
 class Deliveries(Group[Mode]):
     @operation("GET", "/delivery/poll")
     def poll(
-        self,
-        *,
-        limit: int | Unset = UNSET,
-        wait: float | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, limit: int | Unset = UNSET, wait: float | Unset = UNSET, timeout: float | None = None,
     ) -> models.DeliveriesPollResult:
         """Poll for deliveries.
 
@@ -1189,13 +901,8 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/delivery/ack", repeatable=True)
     def ack(
-        self,
-        *,
-        delivery_ids: Sequence[str],
-        lease: str | Sequence[str] | Unset = UNSET,
-        log: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, delivery_ids: Sequence[str], lease: str | Sequence[str] | Unset = UNSET, log: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DeliveriesAckResult:
         """Acknowledge deliveries.
 
@@ -1213,16 +920,9 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/delivery/nack")
     def nack(
-        self,
-        *,
-        delivery_ids: Sequence[str],
-        lease: str | Sequence[str] | Unset = UNSET,
-        delay_seconds: float | Unset = UNSET,
-        dead_letter: bool | Unset = UNSET,
-        attempted: bool | Unset = UNSET,
-        reason: str | Unset = UNSET,
-        log: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, delivery_ids: Sequence[str], lease: str | Sequence[str] | Unset = UNSET,
+        delay_seconds: float | Unset = UNSET, dead_letter: bool | Unset = UNSET, attempted: bool | Unset = UNSET,
+        reason: str | Unset = UNSET, log: str | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesNackResult:
         """Reject deliveries, to be retried later.
@@ -1248,13 +948,8 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/delivery/next", repeatable=True)
     def next(
-        self,
-        *,
-        ack: Mapping[str, Any] | Unset = UNSET,
-        nack: Mapping[str, Any] | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        wait: float | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, ack: Mapping[str, Any] | Unset = UNSET, nack: Mapping[str, Any] | Unset = UNSET,
+        limit: int | Unset = UNSET, wait: float | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesNextResult:
         """Settle deliveries and receive the next.
@@ -1273,13 +968,8 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/delivery/extend", repeatable=True)
     def extend(
-        self,
-        *,
-        delivery_ids: Sequence[str],
-        seconds: int,
-        lease: str | Sequence[str] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, delivery_ids: Sequence[str], seconds: int, lease: str | Sequence[str] | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DeliveriesExtendResult:
         """Extend the lease of deliveries.
 
@@ -1295,12 +985,7 @@ class Deliveries(Group[Mode]):
 
     @operation("GET", "/delivery/stats")
     def stats(
-        self,
-        *,
-        limit: int | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, limit: int | Unset = UNSET, offset: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.DeliveriesStatsResult:
         """Count deliveries by state.
 
@@ -1313,21 +998,15 @@ class Deliveries(Group[Mode]):
 
     @operation("GET", "/agents/{agent_id}/deliveries", pages=("deliveries", "cursor"))
     def list(
-        self,
-        *,
-        agent_id: str,
+        self, *, agent_id: str,
         status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        limit: int | Unset = UNSET, cursor: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.DeliveriesListResult:
         """List an agent's deliveries, newest first.
 
         For the agent itself, the person who owns it, and admins. Leases nothing. Needs the scope `receive`.
 
         Args:
-            agent_id: Id of the agent.
             status: Only these. `pending`: `ready`, `in_flight` and `waiting`.
             limit: Maximum number of results.
             cursor: `next_cursor` of the previous page."""
@@ -1335,26 +1014,15 @@ class Deliveries(Group[Mode]):
     list_all = AllPages(list, models.AgentDelivery)
 
     @operation("GET", "/agents/{agent_id}/deliveries/{delivery_id}/log")
-    def log(
-        self, *, agent_id: str, delivery_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.DeliveryLog:
+    def log(self, *, agent_id: str, delivery_id: str, timeout: float | None = None) -> models.DeliveryLog:
         """Read the log of a delivery.
 
         Returns what the agent wrote when it acknowledged or rejected the delivery: the log of the last attempt that
-        has one. For the agent itself, the person who owns it, and admins. Needs the scope `receive`.
-
-        Args:
-            agent_id: Id of the agent.
-            delivery_id: Id of the delivery."""
+        has one. For the agent itself, the person who owns it, and admins. Needs the scope `receive`."""
 
     @operation("GET", "/agents/{agent_id}/reception")
     def explain(
-        self,
-        *,
-        agent_id: str,
-        event_id: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, event_id: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.Reception:
         """Explain why an agent receives an event, or nothing.
 
@@ -1363,18 +1031,13 @@ class Deliveries(Group[Mode]):
         person who owns it, and admins. Changes nothing. Needs the scope `receive`.
 
         Args:
-            agent_id: Id of the agent.
             event_id: Default: the event of the agent's newest dead letter, else of its newest pending delivery,
                 else the latest event that is not the service's own. Callers who are not admins can name one that
                 they may see or the agent was given, or that `POST /agents/{agent_id}/interests:test` tests."""
 
     @operation("POST", "/agents/{agent_id}/deliveries:drain")
     def drain(
-        self,
-        *,
-        agent_id: str,
-        before: str | datetime | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, agent_id: str, before: str | datetime | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesDrainResult:
         """Discard an agent's pending deliveries.
@@ -1384,21 +1047,12 @@ class Deliveries(Group[Mode]):
         person who owns the agent, and admins.
 
         Args:
-            agent_id: Id of the agent.
             before: Only deliveries created before this time. Default: now."""
 
     @operation("GET", "/delivery/dlq", pages=("items", "cursor"))
     def dead_letters(
-        self,
-        *,
-        reason: str | Unset = UNSET,
-        cause: str | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        type: str | Unset = UNSET,
-        text: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, reason: str | Unset = UNSET, cause: str | Unset = UNSET, agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET, text: str | Unset = UNSET, limit: int | Unset = UNSET, cursor: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.DeliveriesDeadLettersResult:
         """List dead letters, newest first.
@@ -1420,12 +1074,7 @@ class Deliveries(Group[Mode]):
 
     @operation("GET", "/delivery/dlq/groups")
     def dead_letter_groups(
-        self,
-        *,
-        agent_id: str | Unset = UNSET,
-        type: str | Unset = UNSET,
-        text: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, agent_id: str | Unset = UNSET, type: str | Unset = UNSET, text: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.DeliveriesDeadLetterGroupsResult:
         """Group dead letters by cause.
@@ -1441,11 +1090,7 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/delivery/dlq/{id}/replay")
     def replay(
-        self,
-        *,
-        id: str,
-        dry_run: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, id: str, dry_run: bool | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesReplayResult:
         """Replay a dead letter.
@@ -1460,17 +1105,9 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/delivery/dlq/replay")
     def replay_many(
-        self,
-        *,
-        ids: Sequence[str] | Unset = UNSET,
-        reason: str | Unset = UNSET,
-        cause: str | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        type: str | Unset = UNSET,
-        text: str | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        dry_run: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, ids: Sequence[str] | Unset = UNSET, reason: str | Unset = UNSET, cause: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET, type: str | Unset = UNSET, text: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET, dry_run: bool | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesReplayManyResult:
         """Replay many dead letters.
@@ -1490,17 +1127,9 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/delivery/dlq/discard")
     def discard_many(
-        self,
-        *,
-        ids: Sequence[str] | Unset = UNSET,
-        reason: str | Unset = UNSET,
-        cause: str | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        type: str | Unset = UNSET,
-        text: str | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        dry_run: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, ids: Sequence[str] | Unset = UNSET, reason: str | Unset = UNSET, cause: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET, type: str | Unset = UNSET, text: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET, dry_run: bool | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesDiscardManyResult:
         """Delete many dead letters.
@@ -1529,16 +1158,9 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/agents/{agent_id}/replays:count", repeatable=True)
     def count_replay(
-        self,
-        *,
-        agent_id: str,
-        from_: str | datetime | Unset = UNSET,
-        from_event: str | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        interest_id: str | Unset = UNSET,
-        again: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, from_: str | datetime | Unset = UNSET, from_event: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET, interest_id: str | Unset = UNSET, again: bool | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.ReplayCount:
         """Count what a replay of history would deliver.
 
@@ -1546,7 +1168,6 @@ class Deliveries(Group[Mode]):
         `admin`.
 
         Args:
-            agent_id: Id of the agent.
             from_: Events accepted at this time or later. Pass either this or `from_event`.
             from_event: This event and those accepted after it.
             until: Events accepted at this time or before. Default: now.
@@ -1556,17 +1177,9 @@ class Deliveries(Group[Mode]):
 
     @operation("POST", "/agents/{agent_id}/replays")
     def start_replay(
-        self,
-        *,
-        agent_id: str,
-        from_: str | datetime | Unset = UNSET,
-        from_event: str | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        interest_id: str | Unset = UNSET,
-        again: bool | Unset = UNSET,
-        per_minute: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, from_: str | datetime | Unset = UNSET, from_event: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET, interest_id: str | Unset = UNSET, again: bool | Unset = UNSET,
+        per_minute: int | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Replay:
         """Replay past events to an agent.
 
@@ -1576,7 +1189,6 @@ class Deliveries(Group[Mode]):
         replay. Count first: `POST /agents/{agent_id}/replays:count`. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
             from_: Events accepted at this time or later. Pass either this or `from_event`.
             from_event: This event and those accepted after it.
             until: Events accepted at this time or before. Default: now.
@@ -1587,13 +1199,7 @@ class Deliveries(Group[Mode]):
 
     @operation("GET", "/agents/{agent_id}/replays", pages=("replays", "cursor"))
     def replays(
-        self,
-        *,
-        agent_id: str,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, limit: int | Unset = UNSET, cursor: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.DeliveriesReplaysResult:
         """List an agent's replays of history, newest first.
 
@@ -1601,40 +1207,29 @@ class Deliveries(Group[Mode]):
         the scope `receive`.
 
         Args:
-            agent_id: Id of the agent.
             limit: Maximum number of results.
             cursor: `next` of the previous page."""
 
     replays_all = AllPages(replays, models.Replay)
 
     @operation("GET", "/agents/{agent_id}/replays/{replay_id}")
-    def get_replay(
-        self, *, agent_id: str, replay_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Replay:
+    def get_replay(self, *, agent_id: str, replay_id: str, timeout: float | None = None) -> models.Replay:
         """Read the progress of a replay of history.
 
-        For the agent itself, the person who owns it, and admins. Needs the scope `receive`.
-
-        Args:
-            agent_id: Id of the agent.
-            replay_id: Id of the replay."""
+        For the agent itself, the person who owns it, and admins. Needs the scope `receive`."""
 
     @operation("POST", "/agents/{agent_id}/replays/{replay_id}:cancel")
     def cancel_replay(
-        self, *, agent_id: str, replay_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, agent_id: str, replay_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Replay:
         """Cancel a replay of history.
 
-        Deliveries that it has created stay. A replay that has ended is returned unchanged. Needs the scope `admin`.
-
-        Args:
-            agent_id: Id of the agent.
-            replay_id: Id of the replay."""
+        Deliveries that it has created stay. A replay that has ended is returned unchanged. Needs the scope `admin`."""
 
 
 class Demo(Group[Mode]):
     @operation("GET", "/demo")
-    def get(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.DemoGetResult:
+    def get(self, *, timeout: float | None = None) -> models.DemoGetResult:
         """Read whether the organisation has a demonstration.
 
         Needs the scope `admin`."""
@@ -1659,12 +1254,9 @@ class Demo(Group[Mode]):
 class Devices(Group[Mode]):
     @operation("POST", "/agents/{agent_id}/device-code")
     def issue(
-        self,
-        *,
-        agent_id: str,
+        self, *, agent_id: str,
         scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DevicesIssueResult:
         """Issue a code that connects a device to an agent.
 
@@ -1672,27 +1264,17 @@ class Devices(Group[Mode]):
         code for the same agent replaces a pending one.
 
         Args:
-            agent_id: Id of the agent.
             scopes: Scopes of the device's key, at most the caller's. Default: the caller's except `admin`."""
 
     @operation("GET", "/agents/{agent_id}/device-code")
-    def status(
-        self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.DevicesStatusResult:
+    def status(self, *, agent_id: str, timeout: float | None = None) -> models.DevicesStatusResult:
         """Read the status of an agent's newest device code.
 
-        For the agent itself, its owner, or callers with the scope `admin`. Never returns an API key.
-
-        Args:
-            agent_id: Id of the agent."""
+        For the agent itself, its owner, or callers with the scope `admin`. Never returns an API key."""
 
     @operation("POST", "/device-codes:claim", open=True)
     def claim(
-        self,
-        *,
-        user_code: str,
-        client_info: Mapping[str, Any],
-        idempotency_key: str | None = None,
+        self, *, user_code: str, client_info: Mapping[str, Any], idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DevicesClaimResult:
         """Claim a code from the device.
@@ -1706,12 +1288,7 @@ class Devices(Group[Mode]):
 
     @operation("POST", "/agents/{agent_id}/device-code:confirm")
     def confirm(
-        self,
-        *,
-        agent_id: str,
-        claim_id: str,
-        action: Literal["approve", "reject"],
-        idempotency_key: str | None = None,
+        self, *, agent_id: str, claim_id: str, action: Literal["approve", "reject"], idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DevicesConfirmResult:
         """Approve or reject the device that claimed a code.
@@ -1719,26 +1296,19 @@ class Devices(Group[Mode]):
         For the agent's owner and org admins. Only org admins can approve a code with the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
-            claim_id: Id of the claim.
             action: The decision."""
 
     @operation("POST", "/device-codes:complete", open=True)
     def complete(
-        self, *, claim_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, claim_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DevicesCompleteResult:
         """Fetch the API key of an approved claim, once.
 
         The claim id is the credential. Returns 409 `conflict` before approval, and 404 after denial, expiry or the
-        first fetch. The key is returned only here.
-
-        Args:
-            claim_id: Id of the claim."""
+        first fetch. The key is returned only here."""
 
     @operation("GET", "/device-codes/{code}", open=True)
-    def look_up(
-        self, *, code: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.DevicesLookUpResult:
+    def look_up(self, *, code: str, timeout: float | None = None) -> models.DevicesLookUpResult:
         """Read the agent of a device code.
 
         Denied, expired and unknown codes return 404. With a token the answer includes the scopes, and callers other
@@ -1752,17 +1322,10 @@ class Devices(Group[Mode]):
 class Documents(Group[Mode]):
     @operation("POST", "/documents")
     def upload(
-        self,
-        *,
-        file_content: str,
-        filename: str,
-        mime_type: str,
+        self, *, file_content: str, filename: str, mime_type: str,
         sensitivity: Literal["public", "internal", "confidential", "restricted"] | Unset = UNSET,
-        audience: Mapping[str, Any] | Unset = UNSET,
-        source_id: str | Unset = UNSET,
-        subject: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        audience: Mapping[str, Any] | Unset = UNSET, source_id: str | Unset = UNSET,
+        subject: str | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DocumentsUploadResult:
         """Upload a document.
 
@@ -1792,14 +1355,9 @@ class Documents(Group[Mode]):
 
     @operation("GET", "/documents", pages=("documents", "cursor"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, cursor: str | Unset = UNSET,
         source_id: str | Unset = UNSET,
         status: Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"] | Unset = UNSET,
-        idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DocumentsListResult:
         """List documents, newest first.
@@ -1817,26 +1375,15 @@ class Documents(Group[Mode]):
     list_all = AllPages(list, models.Document)
 
     @operation("GET", "/documents/{document_id}")
-    def get(
-        self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.DocumentDetail:
+    def get(self, *, document_id: str, timeout: float | None = None) -> models.DocumentDetail:
         """Read a document's metadata.
 
         Use this to follow an upload: returns `status`, audience, version, and what is not read of the file as
-        `losses`, but not the text. Needs the scope `memory:read`.
-
-        Args:
-            document_id: Id of the document."""
+        `losses`, but not the text. Needs the scope `memory:read`."""
 
     @operation("GET", "/documents/{document_id}/chunks", pages=("chunks", "offset"))
     def list_chunks(
-        self,
-        *,
-        document_id: str,
-        source_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, document_id: str, source_id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.DocumentsListChunksResult:
         """List the chunks of a document in order.
@@ -1844,7 +1391,6 @@ class Documents(Group[Mode]):
         Use this to read a document's text. Returns it in order, with page numbers. Needs the scope `memory:read`.
 
         Args:
-            document_id: Id of the document.
             source_id: `ingestion_source_id` of the document.
             offset: Results to skip.
             limit: Maximum number of results."""
@@ -1853,7 +1399,7 @@ class Documents(Group[Mode]):
 
     @operation("DELETE", "/documents/{document_id}")
     def delete(
-        self, *, document_id: str, source_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, document_id: str, source_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DocumentsDeleteResult:
         """Delete a document and its chunks.
 
@@ -1861,43 +1407,29 @@ class Documents(Group[Mode]):
         false for an unknown document. Needs the scope `memory:write`.
 
         Args:
-            document_id: Id of the document.
             source_id: `ingestion_source_id` of the document."""
 
     @operation("GET", "/documents/{document_id}/content", document=True, file=True)
-    def content(self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> bytes:
+    def content(self, *, document_id: str, timeout: float | None = None) -> bytes:
         """Download the original of a document.
 
         Returns the file as it was uploaded, to everyone who can read the document. Recorded in the audit log.
-        Originals are kept until the document is deleted or erased. Needs the scope `memory:read`.
-
-        Args:
-            document_id: Id of the document."""
+        Originals are kept until the document is deleted or erased. Needs the scope `memory:read`."""
 
     @operation("POST", "/documents/{document_id}/retry")
     def retry(
-        self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DocumentDetail:
         """Process a failed document again.
 
         Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it
-        has not failed, or if the same file was uploaded again. Needs the scope `memory:write`.
-
-        Args:
-            document_id: Id of the document."""
+        has not failed, or if the same file was uploaded again. Needs the scope `memory:write`."""
 
     @operation("POST", "/documents/search", repeatable=True)
     def search(
-        self,
-        *,
-        query: str,
-        audience: Mapping[str, Any] | Unset = UNSET,
-        source_id: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        min_score: float | Unset = UNSET,
-        explain: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, query: str, audience: Mapping[str, Any] | Unset = UNSET, source_id: str | Unset = UNSET,
+        limit: int | Unset = UNSET, min_score: float | Unset = UNSET, explain: bool | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.DocumentsSearchResult:
         """Search document chunks by words and by meaning.
 
@@ -1916,7 +1448,7 @@ class Documents(Group[Mode]):
 class Events(Group[Mode]):
     @operation("POST", "/events", whole="event", sends="application/cloudevents+json", repeatable=True)
     def publish(
-        self, *, event: Mapping[str, Any], idempotency_key: str | None = None, timeout: float | None = None
+        self, *, event: Mapping[str, Any], idempotency_key: str | None = None, timeout: float | None = None,
     ) -> Any:
         """Publish an event.
 
@@ -1933,20 +1465,10 @@ class Events(Group[Mode]):
 
     @operation("GET", "/events", pages=("events", "cursor"))
     def list(
-        self,
-        *,
-        type: str | Unset = UNSET,
-        source: str | Unset = UNSET,
-        subject: str | Unset = UNSET,
-        id: str | Unset = UNSET,
-        since: str | datetime | Unset = UNSET,
-        unmatched: bool | Unset = UNSET,
-        outcome: Literal["dead", "pending", "none"] | Unset = UNSET,
-        waiting: bool | Unset = UNSET,
-        include_service: bool | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, type: str | Unset = UNSET, source: str | Unset = UNSET, subject: str | Unset = UNSET,
+        id: str | Unset = UNSET, since: str | datetime | Unset = UNSET, unmatched: bool | Unset = UNSET,
+        outcome: Literal["dead", "pending", "none"] | Unset = UNSET, waiting: bool | Unset = UNSET,
+        include_service: bool | Unset = UNSET, limit: int | Unset = UNSET, cursor: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.EventsListResult:
         """List events, newest first.
@@ -1973,9 +1495,7 @@ class Events(Group[Mode]):
     list_all = AllPages(list, models.ListedEvent)
 
     @operation("GET", "/events/{event_id}")
-    def get(
-        self, *, event_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.EventsGetResult:
+    def get(self, *, event_id: str, timeout: float | None = None) -> models.EventsGetResult:
         """Read an event and its deliveries.
 
         Use this to see whether an event was delivered. Returns it with its timeline and delivery counts; for admins,
@@ -1986,7 +1506,7 @@ class Events(Group[Mode]):
 
     @operation("POST", "/events/{event_id}/retry")
     def retry(
-        self, *, event_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, event_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.PublishResult:
         """Retry the matching of a parked event.
 
@@ -2009,12 +1529,7 @@ class Events(Group[Mode]):
 
     @operation("GET", "/events/types", pages=("types", "cursor"))
     def types(
-        self,
-        *,
-        search: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, search: str | Unset = UNSET, limit: int | Unset = UNSET, cursor: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.EventsTypesResult:
         """List the types of the organisation's events.
@@ -2032,9 +1547,7 @@ class Events(Group[Mode]):
     types_all = AllPages(types, models.EventTypeSummary)
 
     @operation("GET", "/events/types/{type}")
-    def type(
-        self, *, type: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.EventsTypeResult:
+    def type(self, *, type: str, timeout: float | None = None) -> models.EventsTypeResult:
         """Read an event type: who listens, and its latest event.
 
         Use this to see who would receive an event of the type, and what its data looks like. Admins see all
@@ -2047,12 +1560,7 @@ class Events(Group[Mode]):
 class Exemplars(Group[Mode]):
     @operation("POST", "/exemplars")
     def create(
-        self,
-        *,
-        display_name: str,
-        filename: str,
-        content: str,
-        idempotency_key: str | None = None,
+        self, *, display_name: str, filename: str, content: str, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Exemplar:
         """Create an exemplar from a text.
@@ -2068,12 +1576,7 @@ class Exemplars(Group[Mode]):
 
     @operation("GET", "/exemplars", pages=("", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> List[models.Exemplar]:
         """List exemplars, newest first.
 
@@ -2087,27 +1590,21 @@ class Exemplars(Group[Mode]):
     list_all = AllPages(list, models.Exemplar)
 
     @operation("GET", "/exemplars/{exemplar_id}")
-    def get(
-        self, *, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Exemplar:
+    def get(self, *, exemplar_id: str, timeout: float | None = None) -> models.Exemplar:
         """Read an exemplar's text.
 
         Returns 202 while the text is being extracted, and 200 without a text if extraction failed. Needs the scope
-        `memory:read`.
-
-        Args:
-            exemplar_id: Id of the exemplar."""
+        `memory:read`."""
 
     @operation("PATCH", "/exemplars/{exemplar_id}")
     def rename(
-        self, *, exemplar_id: str, display_name: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, exemplar_id: str, display_name: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Exemplar:
         """Rename an exemplar.
 
         Use this to change only `display_name`. Returns the exemplar. Needs the scope `memory:write`.
 
         Args:
-            exemplar_id: Id of the exemplar.
             display_name: Display name."""
 
     @operation("DELETE", "/exemplars/{exemplar_id}")
@@ -2116,43 +1613,26 @@ class Exemplars(Group[Mode]):
 
         Use this to remove an example that nothing refers to. Refused with `conflict` while it is attached to a run
         or a step's reference pointer names it; `details.referrers` lists them. Returns nothing. Needs the scope
-        `memory:write`.
-
-        Args:
-            exemplar_id: Id of the exemplar."""
+        `memory:write`."""
 
     @operation("GET", "/exemplars/{exemplar_id}/download", document=True)
-    def download(self, *, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+    def download(self, *, exemplar_id: str, timeout: float | None = None) -> str:
         """Download the original of an exemplar.
 
-        Returns the stored text as a file.
-
-        Args:
-            exemplar_id: Id of the exemplar."""
+        Returns the stored text as a file."""
 
     @operation("GET", "/exemplars/{exemplar_id}/referrers")
-    def referrers(
-        self, *, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.ExemplarsReferrersResult:
+    def referrers(self, *, exemplar_id: str, timeout: float | None = None) -> models.ExemplarsReferrersResult:
         """List the runs and templates that refer to an exemplar.
 
-        At most 20 of each kind. An exemplar without any can be deleted. Needs the scope `memory:read`.
-
-        Args:
-            exemplar_id: Id of the exemplar."""
+        At most 20 of each kind. An exemplar without any can be deleted. Needs the scope `memory:read`."""
 
 
 class Findings(Group[Mode]):
     @operation("GET", "/memories/findings")
     def list(
-        self,
-        *,
-        limit: int | Unset = UNSET,
-        mark_read: bool | Unset = UNSET,
-        since_seq: int | Unset = UNSET,
-        min_importance: float | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, limit: int | Unset = UNSET, mark_read: bool | Unset = UNSET, since_seq: int | Unset = UNSET,
+        min_importance: float | Unset = UNSET, timeout: float | None = None,
     ) -> models.FindingsListResult:
         """Read new institutional memories.
 
@@ -2168,14 +1648,8 @@ class Findings(Group[Mode]):
 
     @operation("GET", "/findings", pages=("findings", "cursor"))
     def browse(
-        self,
-        *,
-        agent_id: str | Unset = UNSET,
-        memory_id: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str | Unset = UNSET, memory_id: str | Unset = UNSET, limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.FindingsBrowseResult:
         """List findings for people, newest first.
 
@@ -2193,47 +1667,37 @@ class Findings(Group[Mode]):
 
 class Gateway(Group[Mode]):
     @operation("GET", "/healthz", root=True, open=True)
-    def healthz(
-        self, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.GatewayHealthzResult:
+    def healthz(self, *, timeout: float | None = None) -> models.GatewayHealthzResult:
         """Check that the process runs."""
 
     @operation("GET", "/readyz", root=True, open=True)
-    def readyz(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.GatewayReadyzResult:
+    def readyz(self, *, timeout: float | None = None) -> models.GatewayReadyzResult:
         """Check that this node can serve requests."""
 
     @operation("GET", "/metrics", root=True, document=True)
-    def metrics(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+    def metrics(self, *, timeout: float | None = None) -> str:
         """Read this node's metrics in the Prometheus text format."""
 
     @operation("GET", "/openapi.json", root=True, open=True)
-    def openapi(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> dict[str, Any]:
+    def openapi(self, *, timeout: float | None = None) -> dict[str, Any]:
         """Read this document (OpenAPI 3.1)."""
 
     @operation("GET", "/docs", root=True, open=True, document=True)
-    def docs(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+    def docs(self, *, timeout: float | None = None) -> str:
         """Read this document as a page."""
 
     @operation("GET", "/llms.txt", root=True, open=True, document=True)
-    def llms(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+    def llms(self, *, timeout: float | None = None) -> str:
         """Read how an agent uses this service."""
 
 
 class Handoffs(Group[Mode]):
     @operation("POST", "/handoffs")
     def save(
-        self,
-        *,
-        name: str,
-        summary: str | Unset = UNSET,
-        payload: Mapping[str, Any] | Unset = UNSET,
-        citations: Sequence[Mapping[str, Any]] | Unset = UNSET,
-        artifacts: Sequence[str] | Unset = UNSET,
-        origin_client: str | None | Unset = UNSET,
-        scope: Literal["agent"] | Unset = UNSET,
-        bundle_id: str | None | Unset = UNSET,
-        if_version: int | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, name: str, summary: str | Unset = UNSET, payload: Mapping[str, Any] | Unset = UNSET,
+        citations: Sequence[Mapping[str, Any]] | Unset = UNSET, artifacts: Sequence[str] | Unset = UNSET,
+        origin_client: str | None | Unset = UNSET, scope: Literal["agent"] | Unset = UNSET,
+        bundle_id: str | None | Unset = UNSET, if_version: int | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Handoff:
         """Save a handoff.
@@ -2255,12 +1719,7 @@ class Handoffs(Group[Mode]):
 
     @operation("GET", "/handoffs", pages=("", "offset"))
     def list(
-        self,
-        *,
-        q: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, q: str | Unset = UNSET, limit: int | Unset = UNSET, offset: int | Unset = UNSET,
         timeout: float | None = None,
     ) -> List[models.Handoff]:
         """List the calling agent's handoffs, last saved first.
@@ -2288,101 +1747,68 @@ class Handoffs(Group[Mode]):
             query: Name, id or free text."""
 
     @operation("GET", "/handoffs/{id}")
-    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Handoff:
+    def get(self, *, id: str, timeout: float | None = None) -> models.Handoff:
         """Read a handoff.
 
         Use this to inspect a handoff without resuming it. Returns its fields, payload and citations. Needs the scope
-        `memory:read`.
-
-        Args:
-            id: Id of the handoff."""
+        `memory:read`."""
 
     @operation("DELETE", "/handoffs/{id}")
     def delete(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a handoff and its search entries.
 
         Use this for a handoff that nobody will continue. Cannot be undone; unpinned handoffs also expire by
-        themselves. Returns nothing. Needs the scope `memory:write`.
-
-        Args:
-            id: Id of the handoff."""
+        themselves. Returns nothing. Needs the scope `memory:write`."""
 
     @operation("GET", "/handoffs/{id}/export", document=True)
-    def export(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+    def export(self, *, id: str, timeout: float | None = None) -> str:
         """Read a handoff's brief without resuming it.
 
         Use this to read a handoff that stays for another. Returns the same Markdown as resuming it, but does not
-        extend its expiry. Needs the scope `memory:read`.
-
-        Args:
-            id: Id of the handoff."""
+        extend its expiry. Needs the scope `memory:read`."""
 
     @operation("POST", "/handoffs/{id}/pin")
     def pin(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Handoff:
         """Pin a handoff until it is unpinned or deleted.
 
-        Use this for work that pauses longer than 30 days. Returns the handoff. Needs the scope `memory:write`.
-
-        Args:
-            id: Id of the handoff."""
+        Use this for work that pauses longer than 30 days. Returns the handoff. Needs the scope `memory:write`."""
 
     @operation("POST", "/handoffs/{id}/unpin")
     def unpin(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Handoff:
         """Unpin a handoff: it expires in 30 days.
 
         Use this when pinned work goes on or has ended. Returns the handoff with its new `expires_at`. Needs the
-        scope `memory:write`.
-
-        Args:
-            id: Id of the handoff."""
+        scope `memory:write`."""
 
     @operation("GET", "/agents/{agent_id}/handoffs", pages=("handoffs", "cursor"))
     def list_of_agent(
-        self,
-        *,
-        agent_id: str,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, limit: int | Unset = UNSET, cursor: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.HandoffsListOfAgentResult:
         """List an agent's handoffs for people, last saved first.
 
         For admins and the agent's owner; recorded in the audit log. Agents list their own with `GET /handoffs`.
 
         Args:
-            agent_id: Id of the agent.
             limit: Maximum number of results.
             cursor: `next_cursor` of the previous page."""
 
     list_of_agent_all = AllPages(list_of_agent, models.ListedHandoff)
 
     @operation("GET", "/agents/{agent_id}/handoffs/{id}")
-    def get_of_agent(
-        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.HandoffForPeople:
+    def get_of_agent(self, *, agent_id: str, id: str, timeout: float | None = None) -> models.HandoffForPeople:
         """Read an agent's handoff as a person.
 
         For admins and the agent's owner; recorded in the audit log. Does not resume it. Titles of cited memories
-        that the caller cannot read are empty.
-
-        Args:
-            agent_id: Id of the agent.
-            id: Id of the handoff."""
+        that the caller cannot read are empty."""
 
 
 class Ingest(Group[Mode]):
     @operation("POST", "/ingest/webhooks")
     def create_webhook(
-        self,
-        *,
-        name: str,
-        source: str,
+        self, *, name: str, source: str,
         mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"],
         signature: Mapping[str, Any] | Literal["bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | None | Unset = UNSET,
-        signing_secret: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        signing_secret: str | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.IngestCreateWebhookResult:
         """Create a webhook.
 
@@ -2404,12 +1830,7 @@ class Ingest(Group[Mode]):
 
     @operation("GET", "/ingest/webhooks", pages=("webhooks", "offset"))
     def list_webhooks(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.IngestListWebhooksResult:
         """List webhooks, oldest first.
 
@@ -2423,14 +1844,10 @@ class Ingest(Group[Mode]):
 
     @operation("PATCH", "/ingest/webhooks/{webhook_id}")
     def update_webhook(
-        self,
-        *,
-        webhook_id: str,
-        name: str | Unset = UNSET,
+        self, *, webhook_id: str, name: str | Unset = UNSET,
         mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | Unset = UNSET,
         signature: Mapping[str, Any] | Literal["bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Webhook:
         """Rename or remap a webhook.
 
@@ -2438,7 +1855,6 @@ class Ingest(Group[Mode]):
         can be replayed from the dead letters. Needs the scope `admin`.
 
         Args:
-            webhook_id: Id of the webhook.
             name: Display name.
             mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
                 (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
@@ -2449,22 +1865,15 @@ class Ingest(Group[Mode]):
 
     @operation("DELETE", "/ingest/webhooks/{webhook_id}")
     def delete_webhook(
-        self, *, webhook_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, webhook_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> None:
         """Delete a webhook.
 
-        Its events are kept. Needs the scope `admin`.
-
-        Args:
-            webhook_id: Id of the webhook."""
+        Its events are kept. Needs the scope `admin`."""
 
     @operation("POST", "/ingest/webhooks/{webhook_id}:rotate")
     def rotate_webhook(
-        self,
-        *,
-        webhook_id: str,
-        signing_secret: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, webhook_id: str, signing_secret: str | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.IngestRotateWebhookResult:
         """Rotate a webhook's signing secret.
@@ -2473,20 +1882,15 @@ class Ingest(Group[Mode]):
         replaced; at most 6 secrets are valid at a time. Needs the scope `admin`.
 
         Args:
-            webhook_id: Id of the webhook.
             signing_secret: Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII
                 characters. Surrounding spaces and quotes, and a version before `whsec_`, are removed. Default: a new
                 one."""
 
     @operation("POST", "/ingest/webhooks:test", repeatable=True)
     def test_mapping(
-        self,
-        *,
-        source: str,
+        self, *, source: str,
         mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"],
-        payload: Any | Unset = UNSET,
-        headers: Mapping[str, Any] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        payload: Any | Unset = UNSET, headers: Mapping[str, Any] | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.IngestTestMappingResult:
         """Test a mapping before creating a webhook.
@@ -2506,15 +1910,9 @@ class Ingest(Group[Mode]):
 
     @operation("POST", "/ingest/webhooks/{webhook_id}:test", repeatable=True)
     def test_webhook(
-        self,
-        *,
-        webhook_id: str,
-        payload: Any | Unset = UNSET,
-        headers: Mapping[str, Any] | Unset = UNSET,
+        self, *, webhook_id: str, payload: Any | Unset = UNSET, headers: Mapping[str, Any] | Unset = UNSET,
         mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | Unset = UNSET,
-        request_id: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        request_id: str | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.IngestTestWebhookResult:
         """Test a webhook's mapping, or another one before saving it.
 
@@ -2522,7 +1920,6 @@ class Ingest(Group[Mode]):
         signature. A mapping that cannot work is refused as it would be when saved. Needs the scope `admin`.
 
         Args:
-            webhook_id: Id of the webhook.
             payload: Body that the sender would send: JSON, or the text of a form if the header `Content-Type`
                 names one.
             headers: Headers that the sender would send.
@@ -2534,28 +1931,17 @@ class Ingest(Group[Mode]):
                 or dead-lettered."""
 
     @operation("GET", "/ingest/webhooks/{webhook_id}/requests")
-    def list_requests(
-        self, *, webhook_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.IngestListRequestsResult:
+    def list_requests(self, *, webhook_id: str, timeout: float | None = None) -> models.IngestListRequestsResult:
         """List a webhook's last requests, newest first.
 
         Use this to see why a sender's requests are refused. The last 50, at most a second late; of more than 50 in a
         second only the last are kept. Without bodies and secrets. Requests refused with 429 for their address are
-        not listed. Needs the scope `admin`.
-
-        Args:
-            webhook_id: Id of the webhook."""
+        not listed. Needs the scope `admin`."""
 
     @operation("POST", "/w/{tenant_slug}", root=True, sends="application/octet-stream", open=True)
     def receive(
-        self,
-        *,
-        tenant_slug: str,
-        raw: str,
-        headers: Mapping[str, Any],
-        target: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_slug: str, raw: str, headers: Mapping[str, Any], target: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> Any:
         """Deliver a webhook from any source of the tenant.
 
@@ -2579,15 +1965,8 @@ class Ingest(Group[Mode]):
 
     @operation("POST", "/w/{tenant_slug}/{source}", root=True, sends="application/octet-stream", open=True)
     def receive_from(
-        self,
-        *,
-        tenant_slug: str,
-        source: str,
-        raw: str,
-        headers: Mapping[str, Any],
-        target: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_slug: str, source: str, raw: str, headers: Mapping[str, Any], target: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> Any:
         """Deliver a webhook from one source.
 
@@ -2611,22 +1990,11 @@ class Ingest(Group[Mode]):
             target: Path and query of the request, as received."""
 
     @operation(
-        "GET",
-        "/w/{tenant_slug}",
-        root=True,
-        sends="application/octet-stream",
-        open=True,
-        repeatable=True,
+        "GET", "/w/{tenant_slug}", root=True, sends="application/octet-stream", open=True, repeatable=True,
         document=True,
     )
     def verify(
-        self,
-        *,
-        tenant_slug: str,
-        raw: str,
-        headers: Mapping[str, Any],
-        target: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, tenant_slug: str, raw: str, headers: Mapping[str, Any], target: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> Any:
         """Verify the address for webhooks from any source of the tenant.
@@ -2647,23 +2015,11 @@ class Ingest(Group[Mode]):
             target: Path and query of the request, as received."""
 
     @operation(
-        "GET",
-        "/w/{tenant_slug}/{source}",
-        root=True,
-        sends="application/octet-stream",
-        open=True,
-        repeatable=True,
+        "GET", "/w/{tenant_slug}/{source}", root=True, sends="application/octet-stream", open=True, repeatable=True,
         document=True,
     )
     def verify_for(
-        self,
-        *,
-        tenant_slug: str,
-        source: str,
-        raw: str,
-        headers: Mapping[str, Any],
-        target: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, tenant_slug: str, source: str, raw: str, headers: Mapping[str, Any], target: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> Any:
         """Verify the address for webhooks from one source.
@@ -2686,14 +2042,8 @@ class Ingest(Group[Mode]):
 
     @operation("OPTIONS", "/w/{tenant_slug}", root=True, sends="application/octet-stream", open=True, repeatable=True)
     def validate_(
-        self,
-        *,
-        tenant_slug: str,
-        raw: str,
-        headers: Mapping[str, Any],
-        target: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_slug: str, raw: str, headers: Mapping[str, Any], target: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.IngestValidateResult:
         """Request permission to deliver webhooks from any source of the tenant.
 
@@ -2709,18 +2059,11 @@ class Ingest(Group[Mode]):
             target: Path and query of the request, as received."""
 
     @operation(
-        "OPTIONS", "/w/{tenant_slug}/{source}", root=True, sends="application/octet-stream", open=True, repeatable=True
+        "OPTIONS", "/w/{tenant_slug}/{source}", root=True, sends="application/octet-stream", open=True, repeatable=True,
     )
     def validate_for(
-        self,
-        *,
-        tenant_slug: str,
-        source: str,
-        raw: str,
-        headers: Mapping[str, Any],
-        target: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_slug: str, source: str, raw: str, headers: Mapping[str, Any], target: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.IngestValidateForResult:
         """Request permission to deliver webhooks from one source.
 
@@ -2740,17 +2083,10 @@ class Ingest(Group[Mode]):
 class Interests(Group[Mode]):
     @operation("POST", "/agents/{agent_id}/interests")
     def create(
-        self,
-        *,
-        agent_id: str,
-        event_type: str,
-        filter_expression: str | None | Unset = UNSET,
-        priority: int | Unset = UNSET,
-        enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
-        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
-        ordering_key: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, event_type: str, filter_expression: str | None | Unset = UNSET,
+        priority: int | Unset = UNSET, enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET, ordering_key: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Interest:
         """Create an interest.
 
@@ -2762,7 +2098,6 @@ class Interests(Group[Mode]):
         `interest_limit`). Needs the scope `receive`.
 
         Args:
-            agent_id: Id of the agent.
             event_type: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
                 class; at most 16 `*`, and at most 32 `?` and `[...]`.
             filter_expression: CEL predicate over `data`, `event` (the envelope) and the top-level keys of
@@ -2782,51 +2117,30 @@ class Interests(Group[Mode]):
 
     @operation("GET", "/agents/{agent_id}/interests", pages=("interests", "offset"))
     def list(
-        self,
-        *,
-        agent_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.InterestsListResult:
         """List an agent's interests, oldest first.
 
         Use this to see what an agent is subscribed to. Returns one page and the `total`. Needs the scope `receive`.
 
         Args:
-            agent_id: Id of the agent.
             offset: Results to skip.
             limit: Maximum number of results."""
 
     list_all = AllPages(list, models.Interest)
 
     @operation("GET", "/agents/{agent_id}/interests/{id}")
-    def get(
-        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Interest:
+    def get(self, *, agent_id: str, id: str, timeout: float | None = None) -> models.Interest:
         """Read an interest.
 
-        Needs the scope `receive`.
-
-        Args:
-            agent_id: Id of the agent.
-            id: Id of the interest."""
+        Needs the scope `receive`."""
 
     @operation("PATCH", "/agents/{agent_id}/interests/{id}")
     def update(
-        self,
-        *,
-        agent_id: str,
-        id: str,
-        event_type: str | Unset = UNSET,
-        filter_expression: str | None | Unset = UNSET,
-        priority: int | Unset = UNSET,
-        enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
-        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
-        ordering_key: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, id: str, event_type: str | Unset = UNSET, filter_expression: str | None | Unset = UNSET,
+        priority: int | Unset = UNSET, enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET, ordering_key: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Interest:
         """Update an interest.
 
@@ -2836,8 +2150,6 @@ class Interests(Group[Mode]):
         is accepted, with `warnings`. Needs the scope `receive`.
 
         Args:
-            agent_id: Id of the agent.
-            id: Id of the interest.
             event_type: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
                 class; at most 16 `*`, and at most 32 `?` and `[...]`.
             filter_expression: CEL predicate over `data`, `event` (the envelope) and the top-level keys of
@@ -2857,31 +2169,20 @@ class Interests(Group[Mode]):
 
     @operation("DELETE", "/agents/{agent_id}/interests/{id}")
     def delete(
-        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> None:
         """Delete an interest.
 
         Use this to stop receiving its events. Those matched before are still delivered. Returns nothing. Needs the
-        scope `receive`.
-
-        Args:
-            agent_id: Id of the agent.
-            id: Id of the interest."""
+        scope `receive`."""
 
     @operation("POST", "/agents/{agent_id}/interests:test", query=("include_service",), repeatable=True)
     def test(
-        self,
-        *,
-        agent_id: str,
-        event_type: str,
-        include_service: bool | Unset = UNSET,
-        filter_expression: str | None | Unset = UNSET,
-        priority: int | Unset = UNSET,
+        self, *, agent_id: str, event_type: str, include_service: bool | Unset = UNSET,
+        filter_expression: str | None | Unset = UNSET, priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
-        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
-        ordering_key: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET, ordering_key: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.InterestsTestResult:
         """Test an interest on recent events.
 
@@ -2889,7 +2190,6 @@ class Interests(Group[Mode]):
         whether it matches, and why not. Saves nothing. Needs the scope `receive`.
 
         Args:
-            agent_id: Id of the agent.
             event_type: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
                 class; at most 16 `*`, and at most 32 `?` and `[...]`.
             include_service: Whether to test on the service's own events too (`service.*`, `memory.cited`).
@@ -2913,14 +2213,10 @@ class Interests(Group[Mode]):
 class Keys(Group[Mode]):
     @operation("POST", "/agents/{agent_id}/keys")
     def create(
-        self,
-        *,
-        agent_id: str,
+        self, *, agent_id: str,
         scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
-        name: str | None | Unset = UNSET,
-        expires_at: str | datetime | None | Unset = UNSET,
-        requests_per_minute: int | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        name: str | None | Unset = UNSET, expires_at: str | datetime | None | Unset = UNSET,
+        requests_per_minute: int | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.KeysCreateResult:
         """Create an API key for an agent.
@@ -2929,7 +2225,6 @@ class Keys(Group[Mode]):
         create keys: they would outlive the approval. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
             scopes: Scopes of the key. `admin` includes all others.
             name: What the key is for: where it is kept, who uses it.
             expires_at: Time at which the key expires. Null or omitted: never.
@@ -2938,20 +2233,13 @@ class Keys(Group[Mode]):
 
     @operation("GET", "/agents/{agent_id}/keys", pages=("keys", "offset"))
     def list(
-        self,
-        *,
-        agent_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.KeysListResult:
         """List an agent's API keys, newest first.
 
         Revoked keys are not listed. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
             offset: Results to skip.
             limit: Maximum number of results."""
 
@@ -2959,12 +2247,7 @@ class Keys(Group[Mode]):
 
     @operation("PATCH", "/agents/{agent_id}/keys/{key_id}")
     def update(
-        self,
-        *,
-        agent_id: str,
-        key_id: str,
-        requests_per_minute: int | None,
-        idempotency_key: str | None = None,
+        self, *, agent_id: str, key_id: str, requests_per_minute: int | None, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.KeysUpdateResult:
         """Change an API key's limit.
@@ -2972,27 +2255,21 @@ class Keys(Group[Mode]):
         The limit applies within 5 seconds, also to tokens that were created with the key. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
-            key_id: Id of the API key.
             requests_per_minute: Requests per 60 s with this key and its tokens, besides the limits of the agent
                 and the organisation. Null: none."""
 
     @operation("DELETE", "/agents/{agent_id}/keys/{key_id}")
     def revoke(
-        self, *, agent_id: str, key_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, agent_id: str, key_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> None:
         """Revoke an API key.
 
-        Tokens that were created with the key are refused within 5 seconds. Needs the scope `admin`.
-
-        Args:
-            agent_id: Id of the agent.
-            key_id: Id of the API key."""
+        Tokens that were created with the key are refused within 5 seconds. Needs the scope `admin`."""
 
 
 class Live(Group[Mode]):
     @operation("GET", "/stats")
-    def stats(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Stats:
+    def stats(self, *, timeout: float | None = None) -> models.Stats:
         """Read the organisation's event traffic.
 
         Counts of the last 15 minutes over all running nodes. `deliveries`, `storage` and `recent` are for admins;
@@ -3000,13 +2277,8 @@ class Live(Group[Mode]):
 
     @operation("GET", "/stats/history")
     def history(
-        self,
-        *,
-        range: Literal["15m", "1h", "24h", "7d"] | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        type: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, range: Literal["15m", "1h", "24h", "7d"] | Unset = UNSET, agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.TrafficHistory:
         """Read the organisation's traffic over time.
 
@@ -3024,35 +2296,18 @@ class Live(Group[Mode]):
 class Memories(Group[Mode]):
     @operation("GET", "/memories", pages=("memories", "cursor"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, cursor: str | Unset = UNSET,
         type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] | Unset = UNSET,
-        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        search: str | Unset = UNSET,
-        project_id: str | Unset = UNSET,
-        tags: Sequence[str] | Unset = UNSET,
-        namespace: str | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        subject: str | Unset = UNSET,
-        source_type: str | Unset = UNSET,
-        created_from: str | datetime | Unset = UNSET,
-        created_until: str | datetime | Unset = UNSET,
-        updated_from: str | datetime | Unset = UNSET,
-        updated_until: str | datetime | Unset = UNSET,
-        freshness_from: str | datetime | Unset = UNSET,
-        freshness_until: str | datetime | Unset = UNSET,
-        metadata: str | Unset = UNSET,
-        never_cited: bool | Unset = UNSET,
-        as_of: str | Unset = UNSET,
-        known_at: str | Unset = UNSET,
-        include_superseded: bool | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET, search: str | Unset = UNSET,
+        project_id: str | Unset = UNSET, tags: Sequence[str] | Unset = UNSET, namespace: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET, subject: str | Unset = UNSET, source_type: str | Unset = UNSET,
+        created_from: str | datetime | Unset = UNSET, created_until: str | datetime | Unset = UNSET,
+        updated_from: str | datetime | Unset = UNSET, updated_until: str | datetime | Unset = UNSET,
+        freshness_from: str | datetime | Unset = UNSET, freshness_until: str | datetime | Unset = UNSET,
+        metadata: str | Unset = UNSET, never_cited: bool | Unset = UNSET, as_of: str | Unset = UNSET,
+        known_at: str | Unset = UNSET, include_superseded: bool | Unset = UNSET,
         sort: Literal["created_at", "title", "confidence", "importance"] | Unset = UNSET,
-        order: Literal["asc", "desc"] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        order: Literal["asc", "desc"] | Unset = UNSET, timeout: float | None = None,
     ) -> models.MemoriesListResult:
         """List memories.
 
@@ -3095,31 +2350,17 @@ class Memories(Group[Mode]):
 
     @operation("POST", "/memories")
     def create(
-        self,
-        *,
-        title: str,
-        content: str,
+        self, *, title: str, content: str,
         type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"],
-        scope: Literal["agent", "team", "institutional"],
-        team_id: str | None | Unset = UNSET,
-        project_id: str | None | Unset = UNSET,
-        tags: Sequence[str] | None | Unset = UNSET,
-        subject: str | None | Unset = UNSET,
-        confidence: float | Unset = UNSET,
-        importance: float | Unset = UNSET,
-        metadata: Mapping[str, Any] | None | Unset = UNSET,
-        source_type: str | None | Unset = UNSET,
-        source_id: str | None | Unset = UNSET,
-        source_url: str | None | Unset = UNSET,
-        source_event_id: str | None | Unset = UNSET,
-        freshness_date: str | datetime | None | Unset = UNSET,
-        expires_at: str | datetime | None | Unset = UNSET,
-        valid_from: str | None | Unset = UNSET,
-        valid_until: str | None | Unset = UNSET,
-        supersedes_id: str | None | Unset = UNSET,
-        reason: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        scope: Literal["agent", "team", "institutional"], team_id: str | None | Unset = UNSET,
+        project_id: str | None | Unset = UNSET, tags: Sequence[str] | None | Unset = UNSET,
+        subject: str | None | Unset = UNSET, confidence: float | Unset = UNSET, importance: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET, source_type: str | None | Unset = UNSET,
+        source_id: str | None | Unset = UNSET, source_url: str | None | Unset = UNSET,
+        source_event_id: str | None | Unset = UNSET, freshness_date: str | datetime | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET, valid_from: str | None | Unset = UNSET,
+        valid_until: str | None | Unset = UNSET, supersedes_id: str | None | Unset = UNSET, reason: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Memory:
         """Create a memory.
 
@@ -3157,7 +2398,7 @@ class Memories(Group[Mode]):
 
     @operation("POST", "/memories/batch")
     def create_batch(
-        self, *, memories: Sequence[Any], idempotency_key: str | None = None, timeout: float | None = None
+        self, *, memories: Sequence[Any], idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.MemoriesCreateBatchResult:
         """Create many memories.
 
@@ -3168,37 +2409,20 @@ class Memories(Group[Mode]):
             memories: Memories to create, 1 to 500."""
 
     @operation("GET", "/memories/{id}")
-    def get(
-        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.MemoryWithUsage:
+    def get(self, *, id: str, timeout: float | None = None) -> models.MemoryWithUsage:
         """Read a memory.
 
         Use this to see where a memory comes from and how it is used. Returns it with its usage and trust. Forgotten
-        and expired memories can be read only by their owner, until they are purged. Needs the scope `memory:read`.
-
-        Args:
-            id: Id of the memory."""
+        and expired memories can be read only by their owner, until they are purged. Needs the scope `memory:read`."""
 
     @operation("PATCH", "/memories/{id}")
     def update(
-        self,
-        *,
-        id: str,
-        title: str | Unset = UNSET,
-        content: str | Unset = UNSET,
-        subject: str | None | Unset = UNSET,
-        confidence: float | Unset = UNSET,
-        importance: float | Unset = UNSET,
-        metadata: Mapping[str, Any] | None | Unset = UNSET,
-        expires_at: str | datetime | None | Unset = UNSET,
-        freshness_date: str | datetime | None | Unset = UNSET,
-        valid_from: str | None | Unset = UNSET,
-        valid_until: str | None | Unset = UNSET,
-        reason: str | Unset = UNSET,
-        project_id: str | None | Unset = UNSET,
-        tags: Sequence[str] | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, title: str | Unset = UNSET, content: str | Unset = UNSET, subject: str | None | Unset = UNSET,
+        confidence: float | Unset = UNSET, importance: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET, expires_at: str | datetime | None | Unset = UNSET,
+        freshness_date: str | datetime | None | Unset = UNSET, valid_from: str | None | Unset = UNSET,
+        valid_until: str | None | Unset = UNSET, reason: str | Unset = UNSET, project_id: str | None | Unset = UNSET,
+        tags: Sequence[str] | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Memory:
         """Update a memory.
 
@@ -3206,7 +2430,6 @@ class Memories(Group[Mode]):
         clears a field. Only for the owner and org admins. Returns the memory. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the memory.
             title: Short summary.
             content: Text of the memory.
             subject: Whom it is about, such as the id of a customer. `POST /memories/erase` with this `subject`
@@ -3227,14 +2450,8 @@ class Memories(Group[Mode]):
 
     @operation("POST", "/memories/erase")
     def erase(
-        self,
-        *,
-        agent_id: str | Unset = UNSET,
-        ids: Sequence[str] | Unset = UNSET,
-        subject: str | Unset = UNSET,
-        dry_run: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str | Unset = UNSET, ids: Sequence[str] | Unset = UNSET, subject: str | Unset = UNSET,
+        dry_run: bool | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.MemoriesEraseResult:
         """Erase memories permanently.
 
@@ -3259,31 +2476,16 @@ class Memories(Group[Mode]):
 
     @operation("PUT", "/memories/keys/{namespace}/{key}")
     def put_by_key(
-        self,
-        *,
-        namespace: str,
-        key: str,
-        title: str | Unset = UNSET,
-        content: str | Unset = UNSET,
+        self, *, namespace: str, key: str, title: str | Unset = UNSET, content: str | Unset = UNSET,
         type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] | Unset = UNSET,
-        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        team_id: str | None | Unset = UNSET,
-        project_id: str | None | Unset = UNSET,
-        tags: Sequence[str] | None | Unset = UNSET,
-        subject: str | None | Unset = UNSET,
-        confidence: float | Unset = UNSET,
-        importance: float | Unset = UNSET,
-        metadata: Mapping[str, Any] | None | Unset = UNSET,
-        source_type: str | None | Unset = UNSET,
-        source_id: str | None | Unset = UNSET,
-        source_url: str | None | Unset = UNSET,
-        source_event_id: str | None | Unset = UNSET,
-        freshness_date: str | datetime | None | Unset = UNSET,
-        expires_at: str | datetime | None | Unset = UNSET,
-        valid_from: str | None | Unset = UNSET,
-        valid_until: str | None | Unset = UNSET,
-        reason: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET, team_id: str | None | Unset = UNSET,
+        project_id: str | None | Unset = UNSET, tags: Sequence[str] | None | Unset = UNSET,
+        subject: str | None | Unset = UNSET, confidence: float | Unset = UNSET, importance: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET, source_type: str | None | Unset = UNSET,
+        source_id: str | None | Unset = UNSET, source_url: str | None | Unset = UNSET,
+        source_event_id: str | None | Unset = UNSET, freshness_date: str | datetime | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET, valid_from: str | None | Unset = UNSET,
+        valid_until: str | None | Unset = UNSET, reason: str | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Memory:
         """Save a memory under a key.
@@ -3322,9 +2524,7 @@ class Memories(Group[Mode]):
             reason: Why it supersedes `supersedes_id`, for its history."""
 
     @operation("GET", "/memories/keys/{namespace}/{key}")
-    def get_by_key(
-        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Memory:
+    def get_by_key(self, *, namespace: str, key: str, timeout: float | None = None) -> models.Memory:
         """Read the memory under a key.
 
         Use this to read what the calling agent saved under this key. Returns the memory while it is active. Needs
@@ -3336,7 +2536,7 @@ class Memories(Group[Mode]):
 
     @operation("DELETE", "/memories/keys/{namespace}/{key}")
     def delete_by_key(
-        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.MemoriesDeleteByKeyResult:
         """Forget the memory under a key.
 
@@ -3349,14 +2549,8 @@ class Memories(Group[Mode]):
 
     @operation("GET", "/memories/namespaces")
     def namespaces(
-        self,
-        *,
-        prefix: str | Unset = UNSET,
-        max_depth: int | Unset = UNSET,
-        after: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, prefix: str | Unset = UNSET, max_depth: int | Unset = UNSET, after: str | Unset = UNSET,
+        limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.MemoriesNamespacesResult:
         """List the namespaces of the calling agent's memories.
 
@@ -3371,13 +2565,8 @@ class Memories(Group[Mode]):
 
     @operation("POST", "/memories/{id}/promote")
     def promote(
-        self,
-        *,
-        id: str,
-        scope: Literal["agent", "team", "institutional"],
-        team_id: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, scope: Literal["agent", "team", "institutional"], team_id: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Memory:
         """Promote a memory to a wider scope.
 
@@ -3385,42 +2574,30 @@ class Memories(Group[Mode]):
         Only for the owner and org admins. Returns the memory. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the memory.
             scope: Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). It can
                 only be widened.
             team_id: Team, for the scope `team`."""
 
     @operation("POST", "/memories/{id}/forget")
     def forget(
-        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.MemoriesForgetResult:
         """Forget a memory.
 
         Use this for a memory that is wrong or unwanted. It is no longer found, can be restored until the
         reversibility window ends, and is then purged. Memories that it superseded stay superseded. Only for the
-        owner and org admins. Returns its id. Needs the scope `memory:write`.
-
-        Args:
-            id: Id of the memory."""
+        owner and org admins. Returns its id. Needs the scope `memory:write`."""
 
     @operation("POST", "/memories/{id}/restore")
     def restore(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Memory:
         """Restore a forgotten memory.
 
         Use this to undo forgetting a memory. Returns it to its previous status, within the reversibility window.
-        Only for the owner and org admins. Needs the scope `memory:write`.
-
-        Args:
-            id: Id of the memory."""
+        Only for the owner and org admins. Needs the scope `memory:write`."""
 
     @operation("POST", "/memories/{id}/supersede")
     def supersede(
-        self,
-        *,
-        id: str,
-        superseded_by_id: str,
-        reason: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, id: str, superseded_by_id: str, reason: str | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.MemoriesSupersedeResult:
         """Supersede a memory by another.
@@ -3430,64 +2607,37 @@ class Memories(Group[Mode]):
         the scope `memory:write`.
 
         Args:
-            id: Id of the memory.
             superseded_by_id: The successor.
             reason: Why, for its history."""
 
     @operation("GET", "/memories/{id}/lineage")
-    def lineage(
-        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.MemoriesLineageResult:
+    def lineage(self, *, id: str, timeout: float | None = None) -> models.MemoriesLineageResult:
         """Read the lineage of a memory.
 
         Use this to see where a memory comes from. Returns the memories merged into it, directly or indirectly, and
-        the one that it superseded. Needs the scope `memory:read`.
-
-        Args:
-            id: Id of the memory."""
+        the one that it superseded. Needs the scope `memory:read`."""
 
     @operation("GET", "/memories/{id}/history")
-    def history(
-        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.MemoryHistory:
+    def history(self, *, id: str, timeout: float | None = None) -> models.MemoryHistory:
         """Read what a memory said over time.
 
         Use this to see what held when, who changed it and why. Returns the memory with the versions that it
         superseded and those that superseded it, newest first: those that the caller can read, 200 at most. Needs the
-        scope `memory:read`.
-
-        Args:
-            id: Id of the memory."""
+        scope `memory:read`."""
 
     @operation("POST", "/memories/search", query=("expect",), repeatable=True)
     def search(
-        self,
-        *,
-        query: str,
-        expect: str | Unset = UNSET,
+        self, *, query: str, expect: str | Unset = UNSET,
         scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
         memory_types: Sequence[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"]] | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        min_score: float | Unset = UNSET,
-        project_id: str | None | Unset = UNSET,
-        tags: Sequence[str] | Unset = UNSET,
-        namespace: str | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        subject: str | Unset = UNSET,
-        source_type: str | Unset = UNSET,
-        created_from: str | datetime | Unset = UNSET,
-        created_until: str | datetime | Unset = UNSET,
-        updated_from: str | datetime | Unset = UNSET,
-        updated_until: str | datetime | Unset = UNSET,
-        freshness_from: str | datetime | Unset = UNSET,
-        freshness_until: str | datetime | Unset = UNSET,
-        metadata: Mapping[str, Any] | Unset = UNSET,
-        as_of: str | Unset = UNSET,
-        known_at: str | Unset = UNSET,
-        include_possible: bool | Unset = UNSET,
-        include_superseded: bool | Unset = UNSET,
-        explain: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
+        limit: int | Unset = UNSET, min_score: float | Unset = UNSET, project_id: str | None | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET, namespace: str | Unset = UNSET, agent_id: str | Unset = UNSET,
+        subject: str | Unset = UNSET, source_type: str | Unset = UNSET, created_from: str | datetime | Unset = UNSET,
+        created_until: str | datetime | Unset = UNSET, updated_from: str | datetime | Unset = UNSET,
+        updated_until: str | datetime | Unset = UNSET, freshness_from: str | datetime | Unset = UNSET,
+        freshness_until: str | datetime | Unset = UNSET, metadata: Mapping[str, Any] | Unset = UNSET,
+        as_of: str | Unset = UNSET, known_at: str | Unset = UNSET, include_possible: bool | Unset = UNSET,
+        include_superseded: bool | Unset = UNSET, explain: bool | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.MemoriesSearchResult:
         """Search memories by words and by meaning.
@@ -3530,11 +2680,7 @@ class Memories(Group[Mode]):
 
     @operation("POST", "/memories/{id}/cite")
     def cite(
-        self,
-        *,
-        id: str,
-        originating_query_id: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, id: str, originating_query_id: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> None:
         """Cite a memory as useful.
@@ -3543,44 +2689,31 @@ class Memories(Group[Mode]):
         caller, memory and day (UTC). Published as `memory.cited`. Returns nothing. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the memory.
             originating_query_id: `originating_query_id` of the search that found the memory."""
 
     @operation("GET", "/memories/{id}/citations")
-    def citations(
-        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.MemoriesCitationsResult:
+    def citations(self, *, id: str, timeout: float | None = None) -> models.MemoriesCitationsResult:
         """List the document passages that a memory comes from.
 
         Use this to check a memory against its sources. Returns passages of documents that the caller can read, and
-        whether they are stale. Needs the scope `memory:read`.
-
-        Args:
-            id: Id of the memory."""
+        whether they are stale. Needs the scope `memory:read`."""
 
     @operation("GET", "/agents/{agent_id}/activity", pages=("activity", "offset"))
     def activity(
-        self,
-        *,
-        agent_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.MemoriesActivityResult:
         """Read an agent's citations of the last 30 days, and those of its memories.
 
         For the agent itself, its owner, and admins. Newest first. Needs the scope `memory:read`.
 
         Args:
-            agent_id: Id of the agent.
             offset: Results to skip.
             limit: Maximum number of results."""
 
     activity_all = AllPages(activity, models.Activity)
 
     @operation("GET", "/memories/health")
-    def health(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.MemoryHealth:
+    def health(self, *, timeout: float | None = None) -> models.MemoryHealth:
         """Read the health of the memories that the caller may read.
 
         Use this to find what needs care: returns the number of duplicates, orphans, stale and unembedded memories
@@ -3590,13 +2723,8 @@ class Memories(Group[Mode]):
 class Merges(Group[Mode]):
     @operation("POST", "/memories/merge-proposals")
     def propose(
-        self,
-        *,
-        memory_a_id: str,
-        memory_b_id: str,
-        resolution_note: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, memory_a_id: str, memory_b_id: str, resolution_note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.MergeProposal:
         """Propose to merge two memories.
 
@@ -3611,13 +2739,8 @@ class Merges(Group[Mode]):
 
     @operation("GET", "/memories/merge-proposals", pages=("merge_proposals", "offset"))
     def list(
-        self,
-        *,
-        status: Literal["open", "resolved", "rejected"] | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, status: Literal["open", "resolved", "rejected"] | Unset = UNSET, offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.MergesListResult:
         """List merge proposals, newest first.
 
@@ -3632,24 +2755,15 @@ class Merges(Group[Mode]):
     list_all = AllPages(list, models.MergeProposal)
 
     @operation("GET", "/memories/merge-proposals/{id}")
-    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.MergeProposal:
+    def get(self, *, id: str, timeout: float | None = None) -> models.MergeProposal:
         """Read a merge proposal.
 
-        Needs the scope `memory:read`.
-
-        Args:
-            id: Id of the merge proposal."""
+        Needs the scope `memory:read`."""
 
     @operation("POST", "/memories/merge-proposals/{id}/resolve")
     def resolve(
-        self,
-        *,
-        id: str,
-        surviving_memory_id: str,
-        resolution_note: str | None | Unset = UNSET,
-        merged_content: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, surviving_memory_id: str, resolution_note: str | None | Unset = UNSET,
+        merged_content: str | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.MergeProposal:
         """Merge two memories.
 
@@ -3657,18 +2771,13 @@ class Merges(Group[Mode]):
         otherwise 422, rule `scope_only_widens`. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the merge proposal.
             surviving_memory_id: Memory to keep: `memory_a_id` or `memory_b_id`.
             resolution_note: Reason for the proposal or the decision.
             merged_content: New content of the surviving memory. Default: unchanged."""
 
     @operation("POST", "/memories/merge-proposals/{id}/reject")
     def reject(
-        self,
-        *,
-        id: str,
-        resolution_note: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, id: str, resolution_note: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.MergeProposal:
         """Reject a merge proposal.
@@ -3676,31 +2785,26 @@ class Merges(Group[Mode]):
         Both memories stay as they are. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the merge proposal.
             resolution_note: Reason for the proposal or the decision."""
 
 
 class Nodes(Group[Mode]):
     @operation("GET", "/nodes")
-    def list(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.NodesListResult:
+    def list(self, *, timeout: float | None = None) -> models.NodesListResult:
         """List the nodes with what is wrong with them.
 
         Each node reports its version, clock, links, indexes, queues and disk. A node that does not report within 5
         s, or of a version before this operation, is a problem."""
 
     @operation("GET", "/installation")
-    def installation(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Installation:
+    def installation(self, *, timeout: float | None = None) -> models.Installation:
         """Read the modes of the installation."""
 
     @operation("PATCH", "/installation")
     def update_installation(
-        self,
-        *,
-        maintenance: bool | Unset = UNSET,
-        reason: str | None | Unset = UNSET,
+        self, *, maintenance: bool | Unset = UNSET, reason: str | None | Unset = UNSET,
         log_level: Literal["trace", "debug", "info", "warn", "error", "fatal"] | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Installation:
         """Begin or end maintenance, or set the log level, on all nodes.
 
@@ -3718,7 +2822,7 @@ class Nodes(Group[Mode]):
 class Oauth(Group[Mode]):
     @operation("POST", "/oauth/request", repeatable=True)
     def read_request(
-        self, *, query: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, query: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.AuthorizationRequest:
         """Read what a client asks a person to approve.
 
@@ -3731,14 +2835,9 @@ class Oauth(Group[Mode]):
 
     @operation("POST", "/oauth/decision")
     def decide(
-        self,
-        *,
-        query: str,
-        decision: Literal["approve", "deny"],
-        agent_id: str | Unset = UNSET,
+        self, *, query: str, decision: Literal["approve", "deny"], agent_id: str | Unset = UNSET,
         scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.OauthDecideResult:
         """Approve or deny a client's request.
 
@@ -3755,7 +2854,7 @@ class Oauth(Group[Mode]):
 
 class Onboarding(Group[Mode]):
     @operation("GET", "/onboarding")
-    def get(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.OnboardingGuidance:
+    def get(self, *, timeout: float | None = None) -> models.OnboardingGuidance:
         """Read the next steps to try.
 
         Use this to see what to set up next. Returns each step's status and a suggested prompt. A step is done once
@@ -3771,23 +2870,13 @@ class Onboarding(Group[Mode]):
 class Outputs(Group[Mode]):
     @operation("POST", "/outputs")
     def save(
-        self,
-        *,
-        body: str,
-        title: str | Unset = UNSET,
-        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        team_id: str | None | Unset = UNSET,
-        project_id: str | None | Unset = UNSET,
-        source_type: str | None | Unset = UNSET,
-        output_id: str | Unset = UNSET,
-        change_note: str | Unset = UNSET,
-        process_run_id: str | None | Unset = UNSET,
-        derived_from_ids: Sequence[str] | Unset = UNSET,
-        references_ids: Sequence[str] | Unset = UNSET,
-        supersedes_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, Any] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, body: str, title: str | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET, team_id: str | None | Unset = UNSET,
+        project_id: str | None | Unset = UNSET, source_type: str | None | Unset = UNSET, output_id: str | Unset = UNSET,
+        change_note: str | Unset = UNSET, process_run_id: str | None | Unset = UNSET,
+        derived_from_ids: Sequence[str] | Unset = UNSET, references_ids: Sequence[str] | Unset = UNSET,
+        supersedes_ids: Sequence[str] | Unset = UNSET, metadata: Mapping[str, Any] | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Output:
         """Save an output, or a new version of one.
 
@@ -3813,19 +2902,10 @@ class Outputs(Group[Mode]):
 
     @operation("GET", "/outputs", pages=("outputs", "cursor"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        project_id: str | Unset = UNSET,
-        process_run_id: str | Unset = UNSET,
-        tags: Sequence[str] | Unset = UNSET,
-        sort: str | Unset = UNSET,
-        order: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, cursor: str | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET, project_id: str | Unset = UNSET,
+        process_run_id: str | Unset = UNSET, tags: Sequence[str] | Unset = UNSET, sort: str | Unset = UNSET,
+        order: str | Unset = UNSET, timeout: float | None = None,
     ) -> models.OutputsListResult:
         """List outputs.
 
@@ -3846,14 +2926,7 @@ class Outputs(Group[Mode]):
     list_all = AllPages(list, models.Output)
 
     @operation("GET", "/outputs/{output_id}")
-    def get(
-        self,
-        *,
-        output_id: str,
-        version: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Output:
+    def get(self, *, output_id: str, version: int | Unset = UNSET, timeout: float | None = None) -> models.Output:
         """Read an output.
 
         Returns the output with its text; with `version`, the text and title of that version. Needs the scope
@@ -3865,13 +2938,8 @@ class Outputs(Group[Mode]):
 
     @operation("PATCH", "/outputs/{output_id}")
     def update(
-        self,
-        *,
-        output_id: str,
-        project_id: str | None | Unset = UNSET,
-        tags: Sequence[str] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, output_id: str, project_id: str | None | Unset = UNSET, tags: Sequence[str] | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.OutputsUpdateResult:
         """Change an output's project or tags.
 
@@ -3894,9 +2962,7 @@ class Outputs(Group[Mode]):
             output_id: Id or slug of the output."""
 
     @operation("GET", "/outputs/{output_id}/versions")
-    def list_versions(
-        self, *, output_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.OutputsListVersionsResult:
+    def list_versions(self, *, output_id: str, timeout: float | None = None) -> models.OutputsListVersionsResult:
         """List an output's versions, newest first.
 
         Use this to see how an output changed. Returns titles, authors and change notes, without the texts. Needs the
@@ -3906,9 +2972,7 @@ class Outputs(Group[Mode]):
             output_id: Id or slug of the output."""
 
     @operation("GET", "/outputs/{output_id}/versions/{version_num}")
-    def get_version(
-        self, *, output_id: str, version_num: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.OutputVersion:
+    def get_version(self, *, output_id: str, version_num: str, timeout: float | None = None) -> models.OutputVersion:
         """Read a version of an output.
 
         Use this to compare versions. Returns the version's text, title and author. Needs the scope `memory:read`.
@@ -3919,11 +2983,7 @@ class Outputs(Group[Mode]):
 
     @operation("GET", "/outputs/{output_id}/export", document=True, file=True)
     def export(
-        self,
-        *,
-        output_id: str,
-        format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, output_id: str, format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
         timeout: float | None = None,
     ) -> bytes:
         """Download an output as a file.
@@ -3938,13 +2998,8 @@ class Outputs(Group[Mode]):
 
     @operation("POST", "/outputs/{output_id}/email")
     def email(
-        self,
-        *,
-        output_id: str,
-        to: str,
-        subject: str | Unset = UNSET,
-        attach_format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, output_id: str, to: str, subject: str | Unset = UNSET,
+        attach_format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.OutputsEmailResult:
         """Send an output by e-mail.
@@ -3960,17 +3015,10 @@ class Outputs(Group[Mode]):
 
     @operation("POST", "/outputs/search", repeatable=True)
     def search(
-        self,
-        *,
-        query: str,
-        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        min_score: float | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        project_id: str | Unset = UNSET,
-        include_superseded: bool | Unset = UNSET,
-        include_archived: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, query: str, scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        min_score: float | Unset = UNSET, limit: int | Unset = UNSET, project_id: str | Unset = UNSET,
+        include_superseded: bool | Unset = UNSET, include_archived: bool | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.OutputsSearchResult:
         """Search outputs by words and by meaning.
 
@@ -3991,13 +3039,8 @@ class Outputs(Group[Mode]):
 class Projects(Group[Mode]):
     @operation("GET", "/projects", pages=("projects", "offset"))
     def list(
-        self,
-        *,
-        status: Literal["active", "completed", "archived"] | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, status: Literal["active", "completed", "archived"] | Unset = UNSET, offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.ProjectsListResult:
         """List projects, by key.
 
@@ -4013,14 +3056,9 @@ class Projects(Group[Mode]):
 
     @operation("POST", "/projects")
     def create(
-        self,
-        *,
-        key: str,
-        name: str | Unset = UNSET,
-        status: Literal["active", "completed", "archived"] | Unset = UNSET,
-        target_date: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, key: str, name: str | Unset = UNSET,
+        status: Literal["active", "completed", "archived"] | Unset = UNSET, target_date: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Project:
         """Create a project.
 
@@ -4035,14 +3073,9 @@ class Projects(Group[Mode]):
 
     @operation("PATCH", "/projects/{key}")
     def update(
-        self,
-        *,
-        key: str,
-        name: str | Unset = UNSET,
-        status: Literal["active", "completed", "archived"] | Unset = UNSET,
-        target_date: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, key: str, name: str | Unset = UNSET,
+        status: Literal["active", "completed", "archived"] | Unset = UNSET, target_date: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Project:
         """Rename, date, complete or archive a project.
 
@@ -4059,14 +3092,8 @@ class Projects(Group[Mode]):
 class Relationships(Group[Mode]):
     @operation("POST", "/memories/{id}/relationships")
     def create(
-        self,
-        *,
-        id: str,
-        target_memory_id: str,
-        relationship_type: str,
-        strength: float | Unset = UNSET,
-        metadata: Mapping[str, Any] | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, id: str, target_memory_id: str, relationship_type: str, strength: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Relationship:
         """Create a relationship between two memories.
@@ -4075,7 +3102,6 @@ class Relationships(Group[Mode]):
         `conflict`. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the memory.
             target_memory_id: Memory that the relationship points to.
             relationship_type: One of the types listed by `GET /relationship-types`. New types may be added.
             strength: Strength; 1 is strongest.
@@ -4083,13 +3109,7 @@ class Relationships(Group[Mode]):
 
     @operation("GET", "/memories/{id}/relationships", pages=("relationships", "offset"))
     def list(
-        self,
-        *,
-        id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.RelationshipsListResult:
         """List the relationships of a memory, both directions, oldest first.
 
@@ -4098,7 +3118,6 @@ class Relationships(Group[Mode]):
         recorded by the service. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the memory.
             offset: Results to skip.
             limit: Maximum number of results."""
 
@@ -4109,20 +3128,11 @@ class Relationships(Group[Mode]):
         """Delete a relationship.
 
         Only its creator, the owner of its source memory, and org admins can delete it. Relationships recorded by the
-        service cannot be deleted. Needs the scope `memory:write`.
-
-        Args:
-            id: Id of the memory.
-            rel_id: Id of the relationship."""
+        service cannot be deleted. Needs the scope `memory:write`."""
 
     @operation("GET", "/memories/{id}/graph")
     def graph(
-        self,
-        *,
-        id: str,
-        depth: int | Unset = UNSET,
-        include_superseded: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, id: str, depth: int | Unset = UNSET, include_superseded: bool | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.RelationshipsGraphResult:
         """Read the graph around a memory.
@@ -4131,14 +3141,11 @@ class Relationships(Group[Mode]):
         relationships between them. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the memory.
             depth: Number of hops.
             include_superseded: Include superseded and merged memories."""
 
     @operation("GET", "/relationship-types")
-    def types(
-        self, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.RelationshipsTypesResult:
+    def types(self, *, timeout: float | None = None) -> models.RelationshipsTypesResult:
         """List relationship types.
 
         Use this before creating a relationship. Returns the types with their meanings and inverses. Needs the scope
@@ -4147,17 +3154,13 @@ class Relationships(Group[Mode]):
 
 class Rotation(Group[Mode]):
     @operation("GET", "/rotation")
-    def read(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.InstallationKeys:
+    def read(self, *, timeout: float | None = None) -> models.InstallationKeys:
         """Read the state of the installation's keys."""
 
     @operation("POST", "/rotation")
     def start(
-        self,
-        *,
-        keys: Sequence[Literal["secret", "signing"]] | Unset = UNSET,
-        at_once: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, keys: Sequence[Literal["secret", "signing"]] | Unset = UNSET, at_once: bool | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.InstallationKeys:
         """Replace the installation's keys.
 
@@ -4179,18 +3182,11 @@ class Rotation(Group[Mode]):
 class Runs(Group[Mode]):
     @operation("POST", "/runs")
     def create(
-        self,
-        *,
-        goal: str,
-        project_id: str | None | Unset = UNSET,
-        success_criteria: Sequence[str] | Unset = UNSET,
-        values: Mapping[str, Any] | Unset = UNSET,
-        ambiguity_score: float | None | Unset = UNSET,
+        self, *, goal: str, project_id: str | None | Unset = UNSET, success_criteria: Sequence[str] | Unset = UNSET,
+        values: Mapping[str, Any] | Unset = UNSET, ambiguity_score: float | None | Unset = UNSET,
         ambiguity_notes: Sequence[Mapping[str, Any]] | Unset = UNSET,
-        steps: Sequence[Mapping[str, Any]] | Unset = UNSET,
-        template_id: str | None | Unset = UNSET,
-        step_assignments: Sequence[Mapping[str, Any]] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        steps: Sequence[Mapping[str, Any]] | Unset = UNSET, template_id: str | None | Unset = UNSET,
+        step_assignments: Sequence[Mapping[str, Any]] | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Run:
         """Create a run.
@@ -4213,16 +3209,9 @@ class Runs(Group[Mode]):
 
     @operation("GET", "/runs", pages=("", "offset"))
     def list(
-        self,
-        *,
-        status: Literal["active", "completed", "closed"] | Unset = UNSET,
-        project_id: str | Unset = UNSET,
-        template_slug: str | Unset = UNSET,
-        search: str | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, status: Literal["active", "completed", "closed"] | Unset = UNSET, project_id: str | Unset = UNSET,
+        template_slug: str | Unset = UNSET, search: str | Unset = UNSET, offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> List[models.Run]:
         """List the tenant's runs, newest first.
 
@@ -4240,38 +3229,23 @@ class Runs(Group[Mode]):
     list_all = AllPages(list, models.Run)
 
     @operation("GET", "/runs/{run_id}")
-    def get(
-        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.RunWithAttempts:
+    def get(self, *, run_id: str, timeout: float | None = None) -> models.RunWithAttempts:
         """Read a run, its steps and their attempts.
 
         Use this to see everything about a run; for the caller's next step, read its position. Returns the run with
-        its steps and attempts. Needs the scope `memory:read`.
-
-        Args:
-            run_id: Id of the run."""
+        its steps and attempts. Needs the scope `memory:read`."""
 
     @operation("GET", "/runs/{run_id}/position")
-    def position(
-        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Position:
+    def position(self, *, run_id: str, timeout: float | None = None) -> models.Position:
         """Read a run's progress and the caller's next step.
 
         Use this to decide what to do next. `my_next` is the first ready step assigned to the caller (for agents: to
-        the owner), else the first unassigned one. Needs the scope `memory:read`.
-
-        Args:
-            run_id: Id of the run."""
+        the owner), else the first unassigned one. Needs the scope `memory:read`."""
 
     @operation("POST", "/runs/{run_id}/close")
     def close(
-        self,
-        *,
-        run_id: str,
-        outcome: Literal["achieved", "partially_achieved", "abandoned"],
-        note: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, outcome: Literal["achieved", "partially_achieved", "abandoned"],
+        note: str | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Run:
         """Close a run with an outcome.
 
@@ -4279,31 +3253,20 @@ class Runs(Group[Mode]):
         closed is `conflict`. Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             outcome: Result of the run.
             note: Reason or summary."""
 
     @operation("GET", "/runs/{run_id}/retrospective")
-    def retrospective(
-        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.RunsRetrospectiveResult:
+    def retrospective(self, *, run_id: str, timeout: float | None = None) -> models.RunsRetrospectiveResult:
         """Read the times and evidence of a closed run's steps.
 
         Use this to learn from a closed run. Returns for each step `elapsed_seconds` from ready to done,
         `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An
-        open run is `conflict`. Needs the scope `memory:read`.
-
-        Args:
-            run_id: Id of the run."""
+        open run is `conflict`. Needs the scope `memory:read`."""
 
     @operation("GET", "/runs/{run_id}/history")
     def history(
-        self,
-        *,
-        run_id: str,
-        include: Literal["actions"] | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, include: Literal["actions"] | Unset = UNSET, timeout: float | None = None,
     ) -> models.RunsHistoryResult:
         """List the completions of steps, in order.
 
@@ -4311,29 +3274,18 @@ class Runs(Group[Mode]):
         also those of steps that were reopened since (`reopened_at`). Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run.
             include: Adds `actions`: also starts, attestations, skips, reopenings, assignments and handoffs."""
 
     @operation("GET", "/runs/{run_id}/status-document", document=True)
-    def status_document(self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+    def status_document(self, *, run_id: str, timeout: float | None = None) -> str:
         """Read a run as a Markdown document.
 
-        Use this to report on a run. Returns the same bytes until the run changes. Needs the scope `memory:read`.
-
-        Args:
-            run_id: Id of the run."""
+        Use this to report on a run. Returns the same bytes until the run changes. Needs the scope `memory:read`."""
 
     @operation("POST", "/runs/{run_id}/artifacts")
     def register_artifact(
-        self,
-        *,
-        run_id: str,
-        kind: str,
-        pointer: Mapping[str, Any],
-        step_record_id: str | None | Unset = UNSET,
-        mime_type: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, kind: str, pointer: Mapping[str, Any], step_record_id: str | None | Unset = UNSET,
+        mime_type: str | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.RunArtifact:
         """Register an artifact of a run.
 
@@ -4341,7 +3293,6 @@ class Runs(Group[Mode]):
         followed. A run has at most 1000 artifacts (rule `run_limit`). Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             kind: Kind of artifact, as the run's steps expect it.
             pointer: Where the content is. Never followed.
             step_record_id: Attempt, completion, skip or reopening that it belongs to.
@@ -4349,13 +3300,7 @@ class Runs(Group[Mode]):
 
     @operation("GET", "/runs/{run_id}/artifacts", pages=("artifacts", "offset"))
     def list_artifacts(
-        self,
-        *,
-        run_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.RunsListArtifactsResult:
         """List a run's artifacts, oldest first.
 
@@ -4363,7 +3308,6 @@ class Runs(Group[Mode]):
         Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run.
             offset: Results to skip.
             limit: Maximum number of results."""
 
@@ -4371,27 +3315,17 @@ class Runs(Group[Mode]):
 
     @operation("POST", "/runs/{run_id}/exemplars")
     def attach_exemplar(
-        self, *, run_id: str, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, run_id: str, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.RunsAttachExemplarResult:
         """Attach an exemplar to a run.
 
         Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again
-        changes nothing. Returns the exemplars of the run. Needs the scope `memory:write`.
-
-        Args:
-            run_id: Id of the run.
-            exemplar_id: Id of the exemplar."""
+        changes nothing. Returns the exemplars of the run. Needs the scope `memory:write`."""
 
     @operation("POST", "/runs/{run_id}/handoff-offers")
     def offer_handoff(
-        self,
-        *,
-        run_id: str,
-        step_key: str,
-        handoff_id: str | None | Unset = UNSET,
-        note: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, step_key: str, handoff_id: str | None | Unset = UNSET, note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.HandoffOffer:
         """Offer a step's result to its successors.
 
@@ -4399,46 +3333,31 @@ class Runs(Group[Mode]):
         1000 offers, with 4 MB of notes (rule `run_limit`). Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             step_key: Key of the step.
             handoff_id: Handoff of the caller. It stays private: inform others in `note`.
             note: Message to the successors."""
 
     @operation("GET", "/runs/{run_id}/handoff-offers")
-    def list_offers(
-        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.RunsListOffersResult:
+    def list_offers(self, *, run_id: str, timeout: float | None = None) -> models.RunsListOffersResult:
         """List a run's handoff offers, oldest first.
 
         Use this to find an open offer to accept or decline. Returns all, with their status. Needs the scope
-        `memory:read`.
-
-        Args:
-            run_id: Id of the run."""
+        `memory:read`."""
 
     @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/accept")
     def accept_offer(
-        self, *, run_id: str, offer_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, run_id: str, offer_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.RunsAcceptOfferResult:
         """Accept an offer.
 
         Call this to take over the work. Returns the offer and the attempt. Completes the offering step and starts an
         attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first
         unassigned one. `forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt`
-        is null while the successor waits for other steps. Needs the scope `memory:write`.
-
-        Args:
-            run_id: Id of the run.
-            offer_id: Id of the handoff offer."""
+        is null while the successor waits for other steps. Needs the scope `memory:write`."""
 
     @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/decline")
     def decline_offer(
-        self,
-        *,
-        run_id: str,
-        offer_id: str,
-        note: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, run_id: str, offer_id: str, note: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.HandoffOffer:
         """Decline an offer.
@@ -4447,20 +3366,12 @@ class Runs(Group[Mode]):
         improve it and offer it again. Returns the offer. Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
-            offer_id: Id of the handoff offer.
             note: Reason for declining."""
 
     @operation("POST", "/runs/{run_id}/steps/start")
     def start_step(
-        self,
-        *,
-        run_id: str,
-        step_key: str,
-        handoff_id: str | None | Unset = UNSET,
-        bundle_id: str | None | Unset = UNSET,
-        notes: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, run_id: str, step_key: str, handoff_id: str | None | Unset = UNSET,
+        bundle_id: str | None | Unset = UNSET, notes: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.StepAttempt:
         """Start a step.
@@ -4469,7 +3380,6 @@ class Runs(Group[Mode]):
         names other open attempts. `step_not_ready` while a dependency is unfinished. Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             step_key: Key of the step.
             handoff_id: Handoff to continue: the caller's, or one offered in the run.
             bundle_id: Bundle of the caller to start with.
@@ -4477,14 +3387,9 @@ class Runs(Group[Mode]):
 
     @operation("POST", "/runs/{run_id}/steps/complete")
     def complete_step(
-        self,
-        *,
-        run_id: str,
-        step_key: str,
-        criterion_key: str | None | Unset = UNSET,
+        self, *, run_id: str, step_key: str, criterion_key: str | None | Unset = UNSET,
         what_makes_this_done: str | None | Unset = UNSET,
-        artifact_contents: Sequence[Mapping[str, Any]] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        artifact_contents: Sequence[Mapping[str, Any]] | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.RunsCompleteStepResult:
         """Complete a step, or attest one of its criteria.
@@ -4493,7 +3398,6 @@ class Runs(Group[Mode]):
         and until then `completed_step_key` is null. Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             step_key: Key of the step.
             criterion_key: Key of a criterion. Default: all.
             what_makes_this_done: Evidence that the step is done.
@@ -4501,12 +3405,7 @@ class Runs(Group[Mode]):
 
     @operation("POST", "/runs/{run_id}/steps/skip")
     def skip_step(
-        self,
-        *,
-        run_id: str,
-        step_key: str,
-        reason: str,
-        idempotency_key: str | None = None,
+        self, *, run_id: str, step_key: str, reason: str, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.RunsSkipStepResult:
         """Skip a step.
@@ -4515,18 +3414,12 @@ class Runs(Group[Mode]):
         steps that are ready now. Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             step_key: Key of the step.
             reason: Reason, shown in the run."""
 
     @operation("POST", "/runs/{run_id}/steps/reopen")
     def reopen_step(
-        self,
-        *,
-        run_id: str,
-        step_key: str,
-        reason: str,
-        idempotency_key: str | None = None,
+        self, *, run_id: str, step_key: str, reason: str, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.RunsReopenStepResult:
         """Reopen a completed or skipped step.
@@ -4535,18 +3428,12 @@ class Runs(Group[Mode]):
         but it returns them. A completed run becomes active again. Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             step_key: Key of the step.
             reason: Reason, shown in the run."""
 
     @operation("POST", "/runs/{run_id}/steps/assign")
     def assign_step(
-        self,
-        *,
-        run_id: str,
-        step_key: str,
-        assigned_user_id: str | None,
-        idempotency_key: str | None = None,
+        self, *, run_id: str, step_key: str, assigned_user_id: str | None, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.RunsAssignStepResult:
         """Assign a step to a person.
@@ -4555,7 +3442,6 @@ class Runs(Group[Mode]):
         the step. Needs the scope `memory:write`.
 
         Args:
-            run_id: Id of the run.
             step_key: Key of the step.
             assigned_user_id: Person to assign; null: nobody."""
 
@@ -4563,17 +3449,9 @@ class Runs(Group[Mode]):
 class Schedules(Group[Mode]):
     @operation("POST", "/schedules")
     def create(
-        self,
-        *,
-        name: str,
-        event: Mapping[str, Any],
-        cron: str | None | Unset = UNSET,
-        time_zone: str | Unset = UNSET,
-        at: str | datetime | None | Unset = UNSET,
-        on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET,
-        paused: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, event: Mapping[str, Any], cron: str | None | Unset = UNSET, time_zone: str | Unset = UNSET,
+        at: str | datetime | None | Unset = UNSET, on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET,
+        paused: bool | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Schedule:
         """Create a schedule.
 
@@ -4601,14 +3479,8 @@ class Schedules(Group[Mode]):
 
     @operation("GET", "/schedules", pages=("schedules", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        search: str | Unset = UNSET,
-        owner_id: str | Unset = UNSET,
-        status: Literal["active", "paused", "ended"] | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, search: str | Unset = UNSET,
+        owner_id: str | Unset = UNSET, status: Literal["active", "paused", "ended"] | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.SchedulesListResult:
         """List schedules, oldest first.
@@ -4626,31 +3498,18 @@ class Schedules(Group[Mode]):
     list_all = AllPages(list, models.Schedule)
 
     @operation("GET", "/schedules/{schedule_id}")
-    def get(
-        self, *, schedule_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Schedule:
+    def get(self, *, schedule_id: str, timeout: float | None = None) -> models.Schedule:
         """Read a schedule.
 
         Use this to see when a schedule is due next. Returns it, with its latest runs and errors. Needs the scope
-        `send`.
-
-        Args:
-            schedule_id: Id of the schedule."""
+        `send`."""
 
     @operation("PATCH", "/schedules/{schedule_id}")
     def update(
-        self,
-        *,
-        schedule_id: str,
-        name: str | Unset = UNSET,
-        event: Mapping[str, Any] | Unset = UNSET,
-        cron: str | None | Unset = UNSET,
-        time_zone: str | Unset = UNSET,
-        at: str | datetime | None | Unset = UNSET,
-        on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET,
-        paused: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, schedule_id: str, name: str | Unset = UNSET, event: Mapping[str, Any] | Unset = UNSET,
+        cron: str | None | Unset = UNSET, time_zone: str | Unset = UNSET, at: str | datetime | None | Unset = UNSET,
+        on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET, paused: bool | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Schedule:
         """Change, pause or resume a schedule.
 
@@ -4659,7 +3518,6 @@ class Schedules(Group[Mode]):
         schedule. Needs the scope `send`.
 
         Args:
-            schedule_id: Id of the schedule.
             name: Display name.
             event: The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are
                 extension attributes.
@@ -4681,32 +3539,21 @@ class Schedules(Group[Mode]):
         """Delete a schedule.
 
         Use this to end it permanently; to stop it for a while, pause it. Events that it has published are still
-        delivered. Returns nothing. Needs the scope `send`.
-
-        Args:
-            schedule_id: Id of the schedule."""
+        delivered. Returns nothing. Needs the scope `send`."""
 
     @operation("POST", "/schedules/{schedule_id}:run")
     def run(
-        self, *, schedule_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, schedule_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.PublishResult:
         """Publish a schedule's event now.
 
         Use this to publish in addition to the ticks, also while the schedule is paused or has ended. Returns the
-        event's id. Needs the scope `send`.
-
-        Args:
-            schedule_id: Id of the schedule."""
+        event's id. Needs the scope `send`."""
 
     @operation("POST", "/schedules:test", repeatable=True)
     def test(
-        self,
-        *,
-        cron: str | None | Unset = UNSET,
-        time_zone: str | Unset = UNSET,
-        at: str | datetime | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, cron: str | None | Unset = UNSET, time_zone: str | Unset = UNSET,
+        at: str | datetime | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.SchedulesTestResult:
         """Test when a schedule is due.
 
@@ -4727,12 +3574,7 @@ class Schedules(Group[Mode]):
 class Sessions(Group[Mode]):
     @operation("GET", "/agents/{agent_id}/sessions")
     def list(
-        self,
-        *,
-        agent_id: str,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.SessionsListResult:
         """List an agent's connected devices and clients, most recent first.
 
@@ -4740,45 +3582,31 @@ class Sessions(Group[Mode]):
         until `SESSION_RETENTION_DAYS` after they were last seen.
 
         Args:
-            agent_id: Id of the agent.
             limit: Maximum number of results."""
 
     @operation("DELETE", "/agents/{agent_id}/sessions/{session_id}")
     def delete(
-        self, *, agent_id: str, session_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, agent_id: str, session_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> None:
         """Disconnect a device or client.
 
-        Revokes its key. Its tokens are refused within 5 seconds. Needs the scope `admin`.
-
-        Args:
-            agent_id: Id of the agent.
-            session_id: Id of the device session."""
+        Revokes its key. Its tokens are refused within 5 seconds. Needs the scope `admin`."""
 
     @operation("POST", "/sessions/{session_id}/heartbeat")
     def heartbeat(
-        self, *, session_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, session_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.SessionsHeartbeatResult:
         """Report that a device is alive.
 
-        Call this with a token of the session's key, at most once a minute.
-
-        Args:
-            session_id: Id of the device session."""
+        Call this with a token of the session's key, at most once a minute."""
 
 
 class Specialists(Group[Mode]):
     @operation("PUT", "/specialists/{name}")
     def write(
-        self,
-        *,
-        name: str,
-        system_prompt: str,
-        memory_search_directives: str | None | Unset = UNSET,
-        output_format_rules: str | None | Unset = UNSET,
-        description: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, system_prompt: str, memory_search_directives: str | None | Unset = UNSET,
+        output_format_rules: str | None | Unset = UNSET, description: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Specialist:
         """Write a specialist's next version.
 
@@ -4792,7 +3620,7 @@ class Specialists(Group[Mode]):
             description: Free text, for display."""
 
     @operation("GET", "/specialists")
-    def list(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.SpecialistsListResult:
+    def list(self, *, timeout: float | None = None) -> models.SpecialistsListResult:
         """List specialists by name.
 
         Use this to find a specialist to load. Returns their names, descriptions and latest versions. Needs the scope
@@ -4800,7 +3628,7 @@ class Specialists(Group[Mode]):
 
     @operation("POST", "/specialists/{name}/load")
     def load(
-        self, *, name: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, name: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> Union[models.Specialist, models.SpecialistNotLoaded]:
         """Load a specialist's latest version.
 
@@ -4812,7 +3640,7 @@ class Specialists(Group[Mode]):
 
     @operation("POST", "/specialists/{name}/unload")
     def unload(
-        self, *, name: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, name: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.SpecialistsUnloadResult:
         """Unload a specialist.
 
@@ -4824,13 +3652,7 @@ class Specialists(Group[Mode]):
 
     @operation("GET", "/specialists/{name}/versions", pages=("versions", "offset"))
     def versions(
-        self,
-        *,
-        name: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.SpecialistsVersionsResult:
         """List a specialist's versions, newest first.
 
@@ -4848,17 +3670,9 @@ class Specialists(Group[Mode]):
 class State(Group[Mode]):
     @operation("PUT", "/state/{namespace}/{key}")
     def put(
-        self,
-        *,
-        namespace: str,
-        key: str,
-        value: str,
-        subject: str | None | Unset = UNSET,
-        metadata: Mapping[str, Any] | Unset = UNSET,
-        expires_at: str | datetime | None | Unset = UNSET,
-        if_version: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, namespace: str, key: str, value: str, subject: str | None | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset = UNSET, expires_at: str | datetime | None | Unset = UNSET,
+        if_version: int | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.StateEntry:
         """Save state under a key.
 
@@ -4878,11 +3692,7 @@ class State(Group[Mode]):
 
     @operation("POST", "/state/{namespace}")
     def put_many(
-        self,
-        *,
-        namespace: str,
-        entries: Sequence[Mapping[str, Any]],
-        idempotency_key: str | None = None,
+        self, *, namespace: str, entries: Sequence[Mapping[str, Any]], idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.StatePutManyResult:
         """Save several entries of state.
@@ -4895,9 +3705,7 @@ class State(Group[Mode]):
             entries: Entries with different keys."""
 
     @operation("GET", "/state/{namespace}/{key}")
-    def get(
-        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.StateEntry:
+    def get(self, *, namespace: str, key: str, timeout: float | None = None) -> models.StateEntry:
         """Read state under a key.
 
         Use this to read what the agent saved under this key. Returns the entry with its value. Needs the scope
@@ -4909,7 +3717,7 @@ class State(Group[Mode]):
 
     @operation("DELETE", "/state/{namespace}/{key}")
     def delete(
-        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> None:
         """Delete state under a key.
 
@@ -4922,16 +3730,8 @@ class State(Group[Mode]):
 
     @operation("GET", "/state/{namespace}")
     def list(
-        self,
-        *,
-        namespace: str,
-        prefix: str | Unset = UNSET,
-        after: str | Unset = UNSET,
-        before: str | Unset = UNSET,
-        order: Literal["asc", "desc"] | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, namespace: str, prefix: str | Unset = UNSET, after: str | Unset = UNSET, before: str | Unset = UNSET,
+        order: Literal["asc", "desc"] | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.StateListResult:
         """List the state in a namespace.
 
@@ -4948,11 +3748,7 @@ class State(Group[Mode]):
 
     @operation("DELETE", "/state/{namespace}")
     def clear(
-        self,
-        *,
-        namespace: str,
-        prefix: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, namespace: str, prefix: str | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.StateClearResult:
         """Delete the state in a namespace.
@@ -4966,14 +3762,8 @@ class State(Group[Mode]):
 
     @operation("GET", "/state")
     def namespaces(
-        self,
-        *,
-        prefix: str | Unset = UNSET,
-        max_depth: int | Unset = UNSET,
-        after: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, prefix: str | Unset = UNSET, max_depth: int | Unset = UNSET, after: str | Unset = UNSET,
+        limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.StateNamespacesResult:
         """List the namespaces of the calling agent's state.
 
@@ -4989,11 +3779,7 @@ class State(Group[Mode]):
 class Teams(Group[Mode]):
     @operation("POST", "/teams")
     def create(
-        self,
-        *,
-        name: str,
-        description: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, name: str, description: str | None | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Team:
         """Create a team.
@@ -5006,12 +3792,7 @@ class Teams(Group[Mode]):
 
     @operation("GET", "/teams", pages=("teams", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.TeamsListResult:
         """List teams by name.
 
@@ -5025,30 +3806,20 @@ class Teams(Group[Mode]):
 
     @operation("DELETE", "/teams/{team_id}")
     def delete(
-        self, *, team_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, team_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.TeamsDeleteResult:
         """Delete a team.
 
         Its agents leave it and are not deleted. Content that they shared with the team stays: its authors and admins
         still read it, and can promote or delete it; the agents that left no longer do. The name can be used again.
-        Needs the scope `admin`.
-
-        Args:
-            team_id: Id of the team."""
+        Needs the scope `admin`."""
 
 
 class Templates(Group[Mode]):
     @operation("POST", "/process-templates")
     def author(
-        self,
-        *,
-        name: str,
-        slug: str,
-        steps: Sequence[Mapping[str, Any]],
-        description: str | None | Unset = UNSET,
-        goal_template: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, slug: str, steps: Sequence[Mapping[str, Any]], description: str | None | Unset = UNSET,
+        goal_template: str | None | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.ProcessTemplate:
         """Create a process template, or a new version of one.
 
@@ -5064,12 +3835,7 @@ class Templates(Group[Mode]):
 
     @operation("GET", "/process-templates", pages=("", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> List[models.TemplateSummary]:
         """List the latest version of every process template, by slug.
 
@@ -5084,12 +3850,7 @@ class Templates(Group[Mode]):
 
     @operation("GET", "/process-templates/{slug}")
     def get(
-        self,
-        *,
-        slug: str,
-        version_num: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, slug: str, version_num: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.ProcessTemplate:
         """Read a process template.
 
@@ -5104,12 +3865,7 @@ class Templates(Group[Mode]):
 class Tenants(Group[Mode]):
     @operation("POST", "/tenants")
     def create(
-        self,
-        *,
-        slug: str,
-        name: str,
-        admin_email: str,
-        idempotency_key: str | None = None,
+        self, *, slug: str, name: str, admin_email: str, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.TenantsCreateResult:
         """Create a tenant with its first admin and agent.
@@ -5123,12 +3879,7 @@ class Tenants(Group[Mode]):
 
     @operation("GET", "/tenants", pages=("tenants", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.TenantsListResult:
         """List tenants.
 
@@ -5140,14 +3891,9 @@ class Tenants(Group[Mode]):
 
     @operation("GET", "/tenants/usage", pages=("tenants", "offset"))
     def usage(
-        self,
-        *,
-        hours: int | Unset = UNSET,
+        self, *, hours: int | Unset = UNSET,
         sort: Literal["cpu_ms", "requests", "events", "deliveries", "dead_letters", "searches", "stored_bytes"] | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        offset: int | Unset = UNSET, limit: int | Unset = UNSET, timeout: float | None = None,
     ) -> models.TenantsUsageResult:
         """List tenants by their use of the service.
 
@@ -5164,14 +3910,9 @@ class Tenants(Group[Mode]):
 
     @operation("PATCH", "/tenants/{tenant_id}")
     def update(
-        self,
-        *,
-        tenant_id: str,
-        status: Literal["active", "suspended"] | Unset = UNSET,
-        storage_quota_mb: int | None | Unset = UNSET,
-        requests_per_minute: int | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_id: str, status: Literal["active", "suspended"] | Unset = UNSET,
+        storage_quota_mb: int | None | Unset = UNSET, requests_per_minute: int | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Tenant:
         """Suspend or activate a tenant, or change its storage quota or its limit of requests.
 
@@ -5181,7 +3922,6 @@ class Tenants(Group[Mode]):
         rule `storage_quota`.
 
         Args:
-            tenant_id: Id of the tenant.
             status: `suspended`: all tokens of the tenant are refused.
             storage_quota_mb: Storage quota in megabytes (10^6 bytes). 0: no quota. Null: `TENANT_STORAGE_MB`
                 applies.
@@ -5190,19 +3930,16 @@ class Tenants(Group[Mode]):
 
     @operation("DELETE", "/tenants/{tenant_id}")
     def erase(
-        self, *, tenant_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, tenant_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.TenantsEraseResult:
         """Erase a tenant and all its data.
 
         Irreversible: the data is removed from the service's files too. Returns a receipt, a JWT signed with the
         service's token key (see /.well-known/jwks.json). If an erasure is interrupted, repeat the request to finish
-        it.
-
-        Args:
-            tenant_id: Id of the tenant."""
+        it."""
 
     @operation("GET", "/limits")
-    def limits(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Limits:
+    def limits(self, *, timeout: float | None = None) -> models.Limits:
         """Read the organisation's limits.
 
         Limits come from the installation's settings, except those that the operator set for the organisation. The
@@ -5210,26 +3947,17 @@ class Tenants(Group[Mode]):
 
     @operation("POST", "/tenants/{tenant_id}/export", repeatable=True)
     def export(
-        self, *, tenant_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self, *, tenant_id: str, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.TenantsExportResult:
         """Begin an export of a tenant.
 
         Returns what `npm run admin -- tenants export` then reads page by page: `collections`, in the order in which
-        they must be imported.
-
-        Args:
-            tenant_id: Id of the tenant."""
+        they must be imported."""
 
     @operation("POST", "/tenants/{tenant_id}/export/rows", repeatable=True)
     def export_rows(
-        self,
-        *,
-        tenant_id: str,
-        collection: str,
-        after: str | None | Unset = UNSET,
-        key: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_id: str, collection: str, after: str | None | Unset = UNSET, key: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.TenantsExportRowsResult:
         """Export a page of a tenant's rows.
 
@@ -5237,19 +3965,13 @@ class Tenants(Group[Mode]):
         the next page begins; null after the last.
 
         Args:
-            tenant_id: Id of the tenant.
             collection: Name of a collection of rows.
             after: `next` of the page before; null for the first.
             key: 32 bytes in base64 that encrypt the secrets on their way; null: secrets are left out."""
 
     @operation("POST", "/tenants/{tenant_id}/export/content", repeatable=True)
     def export_content(
-        self,
-        *,
-        tenant_id: str,
-        hash: str,
-        from_: int | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, tenant_id: str, hash: str, from_: int | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.TenantsExportContentResult:
         """Export a part of a content.
@@ -5257,19 +3979,13 @@ class Tenants(Group[Mode]):
         The bytes from `from`. `next`: where the next part begins; null after the last.
 
         Args:
-            tenant_id: Id of the tenant.
             hash: SHA-256 in hex.
             from_: Its first byte."""
 
     @operation("POST", "/tenants/import", repeatable=True)
     def import_(
-        self,
-        *,
-        tenant: Mapping[str, Any],
-        export_id: str,
-        complete: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant: Mapping[str, Any], export_id: str, complete: bool | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.TenantsImportResult:
         """Begin or complete an import of a tenant.
 
@@ -5284,14 +4000,8 @@ class Tenants(Group[Mode]):
 
     @operation("POST", "/tenants/{tenant_id}/import/rows", repeatable=True)
     def import_rows(
-        self,
-        *,
-        tenant_id: str,
-        collection: str,
-        rows: str,
-        key: str | None | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_id: str, collection: str, rows: str, key: str | None | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.TenantsImportRowsResult:
         """Import a page of a tenant's rows.
 
@@ -5301,21 +4011,14 @@ class Tenants(Group[Mode]):
         set again.
 
         Args:
-            tenant_id: Id of the tenant.
             collection: Name of a collection of rows.
             rows: Rows as NDJSON.
             key: 32 bytes in base64 that encrypt the secrets on their way; null: secrets are left out."""
 
     @operation("POST", "/tenants/{tenant_id}/import/content", repeatable=True)
     def import_content(
-        self,
-        *,
-        tenant_id: str,
-        content: str | Unset = UNSET,
-        parts: Sequence[str] | Unset = UNSET,
-        hash: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_id: str, content: str | Unset = UNSET, parts: Sequence[str] | Unset = UNSET,
+        hash: str | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.TenantsImportContentResult:
         """Import a content or a part of one.
 
@@ -5323,7 +4026,6 @@ class Tenants(Group[Mode]):
         it is stored already. It is kept while the tenant is being imported.
 
         Args:
-            tenant_id: Id of the tenant.
             content: Bytes in base64.
             parts: Hashes of parts stored before, in order.
             hash: SHA-256 in hex."""
@@ -5332,14 +4034,8 @@ class Tenants(Group[Mode]):
 class Users(Group[Mode]):
     @operation("POST", "/users")
     def create(
-        self,
-        *,
-        email: str,
-        display_name: str | Unset = UNSET,
-        role: Literal["admin", "member"] | Unset = UNSET,
-        password: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, email: str, display_name: str | Unset = UNSET, role: Literal["admin", "member"] | Unset = UNSET,
+        password: str | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.UsersCreateResult:
         """Invite a person.
 
@@ -5354,12 +4050,7 @@ class Users(Group[Mode]):
 
     @operation("GET", "/users", pages=("users", "offset"))
     def list(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        search: str | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, offset: int | Unset = UNSET, limit: int | Unset = UNSET, search: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> models.UsersListResult:
         """List people, oldest first.
@@ -5375,16 +4066,9 @@ class Users(Group[Mode]):
 
     @operation("PATCH", "/users/{user_id}")
     def update(
-        self,
-        *,
-        user_id: str,
-        display_name: str | Unset = UNSET,
-        role: Literal["admin", "member"] | Unset = UNSET,
-        status: Literal["active", "disabled"] | Unset = UNSET,
-        reset_password: bool | Unset = UNSET,
-        reset_totp: bool | Unset = UNSET,
-        unlink_identity: bool | Unset = UNSET,
-        idempotency_key: str | None = None,
+        self, *, user_id: str, display_name: str | Unset = UNSET, role: Literal["admin", "member"] | Unset = UNSET,
+        status: Literal["active", "disabled"] | Unset = UNSET, reset_password: bool | Unset = UNSET,
+        reset_totp: bool | Unset = UNSET, unlink_identity: bool | Unset = UNSET, idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.UsersUpdateResult:
         """Change a person: name, role, status, or how they sign in.
@@ -5393,7 +4077,6 @@ class Users(Group[Mode]):
         seconds. Nobody can disable or demote themselves, so an organisation keeps an admin. Needs the scope `admin`.
 
         Args:
-            user_id: Id of the user.
             display_name: Display name.
             role: `admin` has every scope and the actions reserved for people; `member` has every scope except
                 `admin`.
@@ -5404,13 +4087,8 @@ class Users(Group[Mode]):
 
     @operation("DELETE", "/users/{user_id}")
     def delete(
-        self,
-        *,
-        user_id: str,
-        shared: Literal["keep", "erase"] | Unset = UNSET,
-        agents_to: str | Unset = UNSET,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, user_id: str, shared: Literal["keep", "erase"] | Unset = UNSET, agents_to: str | Unset = UNSET,
+        idempotency_key: str | None = None, timeout: float | None = None,
     ) -> models.Deleted:
         """Delete a person permanently.
 
@@ -5420,7 +4098,6 @@ class Users(Group[Mode]):
         and an organisation keeps an admin. A deletion interrupted by a crash is finished. Needs the scope `admin`.
 
         Args:
-            user_id: Id of the user.
             shared: Whether memories that were shared with a team or the organisation stay.
             agents_to: The next owner of the person's agents."""
 

@@ -10,9 +10,7 @@ from ._model import Model
 
 class A2aTask(Model):
     id: str
-    """Id of the A2A task."""
     agent_id: str
-    """Id of the agent."""
     context_id: str
     """Groups the tasks of a conversation."""
     state: Union[Literal["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_COMPLETED", "TASK_STATE_FAILED", "TASK_STATE_REJECTED", "TASK_STATE_CANCELED"], str]
@@ -26,7 +24,6 @@ class A2aTask(Model):
 class Activity(Model):
     kind: Literal["cite"]
     memory_id: str
-    """Id of the memory."""
     own: bool
     """The memory is the agent's own; the citation does not affect ranking."""
     originating_query_id: Union[str, None]
@@ -35,9 +32,7 @@ class Activity(Model):
 
 class Agent(Model):
     id: str
-    """Id of the agent."""
     tenant_id: str
-    """Id of the tenant."""
     name: str
     """Display name."""
     status: Union[Literal["active", "inactive"], str]
@@ -95,7 +90,6 @@ class AgentDeliveryEvent(Model):
     """Null if the event is no longer kept."""
 
     event_id: str
-    """Id of the event."""
     type: str
     source: str
     subject: Union[str, None]
@@ -114,9 +108,7 @@ class AgentDeliveryTimelineItem(Model):
 
 class AgentsCreateResult(Model):
     id: str
-    """Id of the agent."""
     tenant_id: str
-    """Id of the tenant."""
     name: str
     """Display name."""
     status: Union[Literal["active", "inactive"], str]
@@ -164,9 +156,7 @@ class AgentsRotateSigningSecretResult(Model):
 
 class Approval(Model):
     id: str
-    """Id of the approval."""
     tenant_id: str
-    """Id of the tenant."""
     agent_id: Union[str, None]
     user_id: Union[str, None]
     status: Union[Literal["open", "answered", "expired", "canceled"], str]
@@ -227,7 +217,6 @@ class ApprovalsListResult(Model):
 
 class ApprovalsReceiptResult(Model):
     id: str
-    """Id of the approval."""
     receipt: str
 
 
@@ -244,7 +233,6 @@ class Audience(Model):
 
 class AuditEntry(Model):
     id: str
-    """Id of the audit entry."""
     at: str
     action: str
     actor_kind: Union[Literal["agent", "user", "operator", "service"], str]
@@ -309,12 +297,10 @@ class AuthLoginResult(Model):
 
 class AuthLoginResultUser(Model):
     id: str
-    """Id of the user."""
     display_name: str
     """Display name."""
     role: Union[Literal["admin", "member"], str]
     tenant_id: str
-    """Id of the tenant."""
 
 
 class AuthMeResult(Model):
@@ -328,7 +314,6 @@ class AuthMeResult(Model):
 
 class AuthMeResultTenant(Model):
     id: str
-    """Id of the tenant."""
     slug: str
     name: str
     """Display name."""
@@ -336,12 +321,10 @@ class AuthMeResultTenant(Model):
 
 class AuthMeResultUser(Model):
     id: str
-    """Id of the user."""
     display_name: str
     """Display name."""
     role: Union[Literal["admin", "member"], str]
     tenant_id: str
-    """Id of the tenant."""
     email: str
     """E-mail address, used to sign in."""
 
@@ -369,12 +352,10 @@ class AuthPasswordResult(Model):
 
 class AuthPasswordResultUser(Model):
     id: str
-    """Id of the user."""
     display_name: str
     """Display name."""
     role: Union[Literal["admin", "member"], str]
     tenant_id: str
-    """Id of the tenant."""
 
 
 class AuthSignInWaysResult(Model):
@@ -412,12 +393,10 @@ class AuthTokenResult(Model):
 
 class AuthTokenResultAgent(Model):
     id: str
-    """Id of the agent."""
     name: str
     """Display name."""
     team: Union[str, None]
     tenant_id: str
-    """Id of the tenant."""
 
 
 class AuthorizationRequest(Model):
@@ -458,7 +437,6 @@ class BrowserSession(Model):
 
 class BrowserSessionTenant(Model):
     id: str
-    """Id of the tenant."""
     slug: str
     name: str
     """Display name."""
@@ -466,19 +444,16 @@ class BrowserSessionTenant(Model):
 
 class BrowserSessionUser(Model):
     id: str
-    """Id of the user."""
     display_name: str
     """Display name."""
     role: Union[Literal["admin", "member"], str]
     tenant_id: str
-    """Id of the tenant."""
     email: str
     """E-mail address, used to sign in."""
 
 
 class Bundle(Model):
     id: str
-    """Id of the bundle."""
     query: Union[str, None]
     items: list[BundleItemsItem]
     """By rank."""
@@ -494,7 +469,6 @@ class Bundle(Model):
 
 class BundleForPeople(Model):
     id: str
-    """Id of the bundle."""
     query: Union[str, None]
     items: list[BundleForPeopleItemsItem]
     """By rank."""
@@ -506,7 +480,6 @@ class BundleForPeople(Model):
     """The version of the ranking weights."""
     created_at: str
     agent_id: str
-    """Id of the agent."""
 
 
 class BundleForPeopleItemsItem(Model):
@@ -553,7 +526,6 @@ class CatalogEntry(Model):
 
 class Channel(Model):
     id: str
-    """Id of the channel."""
     name: str
     """Display name."""
     description: Union[str, None]
@@ -578,9 +550,7 @@ class ChannelsListResult(Model):
 
 class Chunk(Model):
     chunk_id: str
-    """Id of the chunk."""
     document_id: str
-    """Id of the document."""
     page_number: Union[int, None]
     char_offset: int
     """Its start in the document's text."""
@@ -594,12 +564,10 @@ class Chunk(Model):
 
 class Citation(Model):
     document_id: str
-    """Id of the document."""
     document_name: str
     page: Union[int, None]
     snippet: str
     source_id: str
-    """Id of the source."""
     confidence: Union[float, None]
     version: Union[int, None]
     freshness: CitationFreshness
@@ -641,7 +609,6 @@ class CloudEvent(Model):
 
 class Connector(Model):
     id: str
-    """Id of the connector."""
     name: str
     """Display name."""
     kind: Union[Literal["amqp091", "amqp10"], str]
@@ -861,7 +828,6 @@ class DeliveriesStatsResult(Model):
 
 class DeliveriesStatsResultAgentsItem(Model):
     agent_id: str
-    """Id of the agent."""
     pending: int
     """Neither acknowledged nor dead-lettered."""
     in_flight: int
@@ -954,7 +920,6 @@ class DemoPart(Model):
 
 class DemoTenant(Model):
     id: str
-    """Id of the tenant."""
     slug: str
     name: str
 
@@ -977,14 +942,11 @@ class DemonstrationPerson(Model):
 
 class DevicesClaimResult(Model):
     claim_id: str
-    """Id of the claim."""
 
 
 class DevicesCompleteResult(Model):
     session_id: str
-    """Id of the device session."""
     agent_id: str
-    """Id of the agent."""
     api_key: str
     access_token: str
     """A JWT (ES256), valid for one hour."""
@@ -1008,7 +970,6 @@ class DevicesIssueResult(Model):
 
 class DevicesLookUpResult(Model):
     agent_id: str
-    """Id of the agent."""
     scopes: Union[list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]], None] = None
     """Scopes of the device's key, at most the caller's. Default: the caller's except `admin`."""
 
@@ -1033,7 +994,6 @@ class DigestedEvidence(Model):
 
 class Document(Model):
     document_id: str
-    """Id of the document."""
     filename: str
     mime_type: str
     """Media type of the file, in any case, with or without `charset`: `application/pdf`,
@@ -1060,13 +1020,11 @@ class Document(Model):
     created_at: str
     ingested_at: Union[str, None]
     ingestion_source_id: str
-    """Id of the source."""
     ingestion_source_name: str
 
 
 class DocumentDetail(Model):
     document_id: str
-    """Id of the document."""
     filename: str
     mime_type: str
     """Media type of the file, in any case, with or without `charset`: `application/pdf`,
@@ -1093,7 +1051,6 @@ class DocumentDetail(Model):
     created_at: str
     ingested_at: Union[str, None]
     ingestion_source_id: str
-    """Id of the source."""
     ingestion_source_name: str
     losses: list[Loss]
     """What the file shows that is not in its text: pictures without a description, scanned pages, embedded objects,
@@ -1103,7 +1060,6 @@ class DocumentDetail(Model):
 class DocumentsDeleteResult(Model):
     deleted: bool
     document_id: Union[str, None] = None
-    """Id of the document."""
     error_code: Union[str, None] = None
 
 
@@ -1144,7 +1100,6 @@ class DocumentsSearchResultResultsItemSources(Model):
 class DocumentsUploadResult(Model):
     accepted: bool
     document_id: Union[str, None] = None
-    """Id of the document."""
     status: Union[Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str], None] = None
     existing: Union[bool, None] = None
     """The source had this file already: it is not stored again."""
@@ -1178,9 +1133,7 @@ class ErasedMemories(Model):
 
 class EventReceiver(Model):
     delivery_id: str
-    """Id of the delivery."""
     agent_id: str
-    """Id of the agent."""
     state: str
     attempt_count: int
     matched: EventReceiverMatched
@@ -1212,7 +1165,6 @@ class EventSummary(Model):
 
 class EventTypeListener(Model):
     agent_id: str
-    """Id of the agent."""
     interest_ids: list[str]
     feed_ids: list[str]
 
@@ -1324,7 +1276,6 @@ class EvidenceNow(Model):
 
 class Exemplar(Model):
     id: str
-    """Id of the exemplar."""
     display_name: str
     """Display name."""
     original_filename: str
@@ -1349,9 +1300,7 @@ class ExemplarsReferrersResult(Model):
 
 class Feed(Model):
     id: str
-    """Id of the feed."""
     channel_id: str
-    """Id of the channel."""
     event_type_glob: str
     """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; at most 16 `*`,
     and at most 32 `?` and `[...]`."""
@@ -1366,7 +1315,6 @@ class Finding(Model):
     seq: int
     """Its position in the tenant's sequence."""
     memory_id: str
-    """Id of the memory."""
     title: str
     summary: str
     """The start of its content."""
@@ -1415,9 +1363,7 @@ class GatewayReadyzResult(Model):
 
 class Handoff(Model):
     id: str
-    """Id of the handoff."""
     agent_id: str
-    """Id of the agent."""
     name: str
     """Name of the handoff, unique per agent."""
     summary: str
@@ -1441,7 +1387,6 @@ class Handoff(Model):
 
 class HandoffCitationsItem(Model):
     memory_id: str
-    """Id of the memory."""
     title: str
     """The memory's title at the time of saving; empty if it could not be read."""
 
@@ -1454,9 +1399,7 @@ class HandoffDecision(Model):
 
 class HandoffForPeople(Model):
     id: str
-    """Id of the handoff."""
     agent_id: str
-    """Id of the agent."""
     name: str
     """Name of the handoff, unique per agent."""
     summary: str
@@ -1482,7 +1425,6 @@ class HandoffForPeople(Model):
 
 class HandoffForPeopleCitationsItem(Model):
     memory_id: str
-    """Id of the memory."""
     title: str
     """The memory's title at the time of saving; empty if it could not be read."""
 
@@ -1501,9 +1443,7 @@ class HandoffForPeoplePayload(Model):
 
 class HandoffOffer(Model):
     id: str
-    """Id of the handoff offer."""
     run_id: str
-    """Id of the run."""
     step_key: str
     """Key of the step."""
     handoff_id: Union[str, None]
@@ -1546,7 +1486,6 @@ class HandoffsListOfAgentResult(Model):
 
 class IngestCreateWebhookResult(Model):
     id: str
-    """Id of the webhook."""
     name: str
     """Display name."""
     source: str
@@ -1646,9 +1585,7 @@ class InstallationNodesItem(Model):
 
 class Interest(Model):
     id: str
-    """Id of the interest."""
     agent_id: str
-    """Id of the agent."""
     event_type: str
     """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; at most 16 `*`,
     and at most 32 `?` and `[...]`."""
@@ -1684,7 +1621,6 @@ class InterestsTestResult(Model):
 
 class InterestsTestResultResultsItem(Model):
     event_id: str
-    """Id of the event."""
     type: str
     source: str
     subject: Union[str, None]
@@ -1698,7 +1634,6 @@ class InterestsTestResultResultsItem(Model):
 
 class KeysCreateResult(Model):
     id: str
-    """Id of the API key."""
     name: Union[str, None]
     prefix: str
     """The first characters of the key."""
@@ -1724,7 +1659,6 @@ class KeysListResult(Model):
 
 class KeysListResultKeysItem(Model):
     id: str
-    """Id of the API key."""
     name: Union[str, None]
     prefix: str
     """The first characters of the key."""
@@ -1743,7 +1677,6 @@ class KeysListResultKeysItem(Model):
 
 class KeysUpdateResult(Model):
     id: str
-    """Id of the API key."""
     name: Union[str, None]
     prefix: str
     """The first characters of the key."""
@@ -1812,7 +1745,6 @@ class LimitsRequestsPerMinute(Model):
 
 class ListedBundle(Model):
     id: str
-    """Id of the bundle."""
     query: Union[str, None]
     item_count: int
     degraded: bool
@@ -1853,7 +1785,6 @@ class ListedEventDeliveries(Model):
 
 class ListedHandoff(Model):
     id: str
-    """Id of the handoff."""
     name: str
     """Name of the handoff, unique per agent."""
     summary: str
@@ -1900,15 +1831,12 @@ class Matched(Model):
 
 class Member(Model):
     channel_id: str
-    """Id of the channel."""
     agent_id: str
-    """Id of the agent."""
     joined_at: str
 
 
 class MemoriesActivityResult(Model):
     agent_id: str
-    """Id of the agent."""
     memory_count: int
     """Its active memories."""
     memory_count_with_usefulness_gt_zero: int
@@ -1943,7 +1871,6 @@ class MemoriesCreateBatchResultResultsItemError(Model):
 
 class MemoriesDeleteByKeyResult(Model):
     memory_id: str
-    """Id of the memory."""
     forgotten: bool
     invalid_at: str
 
@@ -1960,14 +1887,12 @@ class MemoriesEraseResult(Model):
 
 class MemoriesForgetResult(Model):
     memory_id: str
-    """Id of the memory."""
     forgotten: bool
     invalid_at: str
 
 
 class MemoriesLineageResult(Model):
     memory_id: str
-    """Id of the memory."""
     merge_lineage: list[MemoriesLineageResultMergeLineageItem]
     """Memories merged into it, directly or indirectly, nearest first."""
     superseded: bool
@@ -1977,9 +1902,7 @@ class MemoriesLineageResult(Model):
 
 class MemoriesLineageResultMergeLineageItem(Model):
     loser_memory_id: str
-    """Id of the memory."""
     winner_memory_id: str
-    """Id of the memory."""
     origin: str
     """The origin of the merge."""
 
@@ -2025,7 +1948,6 @@ class MemoriesSearchResultPlanExpect(Model):
     """The outcome for the memory named by `expect`."""
 
     id: str
-    """Id of the memory."""
     found: bool
     stage: str
     reason: str
@@ -2045,7 +1967,6 @@ class MemoriesSearchResultPlanLegsItem(Model):
 
 class MemoriesSearchResultPlanResultsItem(Model):
     memory_id: str
-    """Id of the memory."""
     title: Union[str, None]
     vector: Union[float, None]
     bm25: Union[float, None]
@@ -2093,17 +2014,13 @@ class MemoriesSearchResultResultsItemValid(Model):
 
 class MemoriesSupersedeResult(Model):
     memory_id: str
-    """Id of the memory."""
     superseded_by: str
-    """Id of the memory."""
     invalid_at: str
 
 
 class Memory(Model):
     id: str
-    """Id of the memory."""
     tenant_id: str
-    """Id of the tenant."""
     agent_id: Union[str, None]
     user_id: Union[str, None]
     scope: Union[Literal["agent", "team", "institutional"], str]
@@ -2165,7 +2082,6 @@ class MemoryHistory(Model):
 
 class MemoryVersion(Model):
     id: str
-    """Id of the memory."""
     title: str
     content: str
     status: Union[Literal["active", "forgotten", "superseded", "merged"], str]
@@ -2206,9 +2122,7 @@ class MemoryVersionValid(Model):
 
 class MemoryWithUsage(Model):
     id: str
-    """Id of the memory."""
     tenant_id: str
-    """Id of the tenant."""
     agent_id: Union[str, None]
     user_id: Union[str, None]
     scope: Union[Literal["agent", "team", "institutional"], str]
@@ -2251,15 +2165,11 @@ class MemoryWithUsage(Model):
 
 class MergeProposal(Model):
     id: str
-    """Id of the merge proposal."""
     tenant_id: str
-    """Id of the tenant."""
     proposer_user_id: Union[str, None]
     proposer_agent_id: Union[str, None]
     memory_a_id: str
-    """Id of the memory."""
     memory_b_id: str
-    """Id of the memory."""
     surviving_memory_id: Union[str, None]
     status: Union[Literal["open", "resolved", "rejected"], str]
     """Status of the proposal."""
@@ -2394,9 +2304,7 @@ class OnboardingGuidanceStepsItem(Model):
 
 class Output(Model):
     id: str
-    """Id of the output."""
     tenant_id: str
-    """Id of the tenant."""
     agent_id: Union[str, None]
     user_id: Union[str, None]
     project_id: Union[str, None]
@@ -2429,9 +2337,7 @@ class Output(Model):
 
 class OutputVersion(Model):
     id: str
-    """Id of the output version."""
     output_id: str
-    """Id of the output."""
     version_num: int
     title: str
     content_hash: str
@@ -2481,7 +2387,6 @@ class OutputsSearchResultResultsItem(Model):
 
 class OutputsUpdateResult(Model):
     id: str
-    """Id of the output."""
     project_id: Union[str, None]
     tags: list[str]
 
@@ -2551,7 +2456,6 @@ class PositionStepOpenAttemptsItem(Model):
 
 class ProcessTemplate(Model):
     id: str
-    """Id of the process template."""
     name: str
     """Display name."""
     slug: str
@@ -2565,9 +2469,7 @@ class ProcessTemplate(Model):
 
 class Project(Model):
     id: str
-    """Id of the project."""
     tenant_id: str
-    """Id of the tenant."""
     key: str
     """Key of the project, passed to other operations as `project_id`. Letters, digits, `.`, `_` and `-`; not a UUID.
     Immutable."""
@@ -2601,7 +2503,6 @@ class PublishResult(Model):
 
 class RecentEvent(Model):
     event_id: str
-    """Id of the event."""
     type: str
     source: str
     subject: Union[str, None]
@@ -2636,7 +2537,6 @@ class Reception(Model):
 
 class ReceptionEvent(Model):
     event_id: str
-    """Id of the event."""
     type: str
     source: str
     subject: Union[str, None]
@@ -2685,13 +2585,9 @@ class RejectedEventError(Model):
 
 class Relationship(Model):
     id: str
-    """Id of the relationship."""
     tenant_id: str
-    """Id of the tenant."""
     source_memory_id: str
-    """Id of the memory."""
     target_memory_id: str
-    """Id of the memory."""
     relationship_type: str
     """One of the types listed by `GET /relationship-types`. New types may be added."""
     strength: float
@@ -2730,9 +2626,7 @@ class RelationshipsTypesResult(Model):
 
 class Replay(Model):
     id: str
-    """Id of the replay."""
     agent_id: str
-    """Id of the agent."""
     interest_id: Union[str, None]
     from_: Union[str, None] = Field(alias="from")
     from_event: Union[str, None]
@@ -2753,7 +2647,6 @@ class Replay(Model):
     delivered: int
     """Deliveries created. The agent had the other matching events, or they are pending."""
     created_by: str
-    """Id of the user or agent."""
     created_at: str
     ended_at: Union[str, None]
 
@@ -2770,7 +2663,6 @@ class ReplayCount(Model):
 
 class Run(Model):
     id: str
-    """Id of the run."""
     goal: str
     """What the run must achieve."""
     project_id: Union[str, None]
@@ -2823,9 +2715,7 @@ class RunAmbiguityNotesItem(Model):
 
 class RunArtifact(Model):
     id: str
-    """Id of the artifact."""
     run_id: str
-    """Id of the run."""
     step_record_id: Union[str, None]
     kind: str
     """Kind of artifact, as the run's steps expect it."""
@@ -2846,7 +2736,6 @@ class RunInitiatedBy(Model):
 
 class RunStep(Model):
     id: str
-    """Id of the run step."""
     step_key: str
     """Key of the step."""
     ordinal: int
@@ -2886,7 +2775,6 @@ class RunStepCompletionCriteriaItem(Model):
 
 class RunWithAttempts(Model):
     id: str
-    """Id of the run."""
     goal: str
     """What the run must achieve."""
     project_id: Union[str, None]
@@ -2925,7 +2813,6 @@ class RunWithAttemptsInitiatedBy(Model):
 
 class RunWithAttemptsStepsItem(Model):
     id: str
-    """Id of the run step."""
     step_key: str
     """Key of the step."""
     ordinal: int
@@ -2973,20 +2860,17 @@ class RunsAcceptOfferResult(Model):
 
 class RunsAssignStepResult(Model):
     run_id: str
-    """Id of the run."""
     run_goal: str
     assigned_step: RunStep
 
 
 class RunsAttachExemplarResult(Model):
     run_id: str
-    """Id of the run."""
     exemplar_ids: list[str]
 
 
 class RunsCompleteStepResult(Model):
     run_id: str
-    """Id of the run."""
     completed_step_key: Union[str, None]
     completed_step: RunStep
     attested_criteria: list[str]
@@ -3035,12 +2919,10 @@ class RunsListOffersResult(Model):
 
 class RunsReopenStepResult(Model):
     run_id: str
-    """Id of the run."""
     run_goal: str
     reason: str
     """Reason, shown in the run."""
     record_id: str
-    """Id of the record."""
     reopened_step: RunStep
     demoted_successors: list[PositionStep]
     notify_only_successors: list[PositionStep]
@@ -3065,12 +2947,10 @@ class RunsRetrospectiveResultItemsItem(Model):
 
 class RunsSkipStepResult(Model):
     run_id: str
-    """Id of the run."""
     run_goal: str
     reason: str
     """Reason, shown in the run."""
     record_id: str
-    """Id of the record."""
     skipped_step: RunStep
     newly_ready_steps: list[PositionStep]
     run_completed: bool
@@ -3078,7 +2958,6 @@ class RunsSkipStepResult(Model):
 
 class Schedule(Model):
     id: str
-    """Id of the schedule."""
     name: str
     """Display name."""
     owner_id: str
@@ -3146,7 +3025,6 @@ class SchedulesTestResult(Model):
 
 class Session(Model):
     session_id: str
-    """Id of the device session."""
     state: Union[Literal["active", "idle", "ended"], str]
     """`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person
     who approved it was disabled, lost the role or the agent, the agent was deactivated or the organisation
@@ -3165,7 +3043,6 @@ class SessionApprovedBy(Model):
     """The person who approved it; null if that was not recorded."""
 
     id: str
-    """Id of the user."""
     name: str
     """Display name."""
 
@@ -3322,9 +3199,7 @@ class StatsSeries(Model):
 
 class StepAttempt(Model):
     id: str
-    """Id of the attempt."""
     run_step_id: str
-    """Id of the run step."""
     actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
     """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
@@ -3368,9 +3243,7 @@ class Storage(Model):
 
 class Team(Model):
     id: str
-    """Id of the team."""
     tenant_id: str
-    """Id of the tenant."""
     name: str
     """Display name."""
     description: Union[str, None]
@@ -3379,7 +3252,6 @@ class Team(Model):
 
 class TeamsDeleteResult(Model):
     id: str
-    """Id of the team."""
     agents_removed: int
     """Agents that were in the team."""
 
@@ -3422,7 +3294,6 @@ class TemplateStepCompletionCriteriaItem(Model):
 
 class TemplateSummary(Model):
     id: str
-    """Id of the process template."""
     name: str
     """Display name."""
     slug: str
@@ -3435,7 +3306,6 @@ class TemplateSummary(Model):
 
 class Tenant(Model):
     id: str
-    """Id of the tenant."""
     slug: str
     """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
     name: str
@@ -3450,7 +3320,6 @@ class Tenant(Model):
 
 class TenantUsage(Model):
     id: str
-    """Id of the tenant."""
     slug: str
     """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
     name: str
@@ -3489,13 +3358,11 @@ class TenantsCreateResultAdmin(Model):
 
 class TenantsCreateResultAgent(Model):
     id: str
-    """Id of the agent."""
     api_key: str
 
 
 class TenantsEraseResult(Model):
     tenant_id: str
-    """Id of the tenant."""
     erased_at: str
     erased: dict[str, int]
     """Rows by kind."""
@@ -3643,9 +3510,7 @@ class Usage(Model):
 
 class User(Model):
     id: str
-    """Id of the user."""
     tenant_id: str
-    """Id of the tenant."""
     email: str
     """E-mail address, used to sign in."""
     display_name: str
@@ -3661,9 +3526,7 @@ class User(Model):
 
 class UsersCreateResult(Model):
     id: str
-    """Id of the user."""
     tenant_id: str
-    """Id of the tenant."""
     email: str
     """E-mail address, used to sign in."""
     display_name: str
@@ -3686,9 +3549,7 @@ class UsersListResult(Model):
 
 class UsersUpdateResult(Model):
     id: str
-    """Id of the user."""
     tenant_id: str
-    """Id of the tenant."""
     email: str
     """E-mail address, used to sign in."""
     display_name: str
@@ -3706,7 +3567,6 @@ class UsersUpdateResult(Model):
 
 class Webhook(Model):
     id: str
-    """Id of the webhook."""
     name: str
     """Display name."""
     source: str
