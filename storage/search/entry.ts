@@ -207,6 +207,8 @@ export interface SearchPlan {
     confidence: number;
     recency: number;
     final: number;
+    /** As of a hit. */
+    through?: string;
   }[];
   expect?: { id: string; found: boolean; stage: string; reason: string };
 }

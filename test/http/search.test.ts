@@ -111,6 +111,12 @@ describe("a search", () => {
     expect(found).toMatchObject({ through: "references", sources: {}, superseded: false });
     expect(found.score).toBeLessThan(results[0].score);
     for (const other of [contrary, forgotten]) expect(idsOf({ results })).not.toContain(other);
+    const { plan } = await search(cast.alice, asked, { limit: 5, explain: true }, second);
+    expect(plan.expect).toMatchObject({ id: second, found: true, stage: "relationships" });
+    expect(plan.funnel.at(-1)).toEqual({ stage: "relationships", in: 1, out: 2 });
+    const planned = plan.results.find(({ memory_id }: { memory_id: string }) => memory_id === second);
+    const final = expect.closeTo(found.score, 4);
+    expect(planned).toMatchObject({ final, through: "references", vector: null });
     const today = new Date(Date.now() - 60_000).toISOString();
     const both = { tags: ["a", "b"], metadata: { floor: { gte: 3 } }, created_from: today };
     const filtered = await whole(() => search(cast.alice, asked, { limit: 5, ...both }));

@@ -7,6 +7,12 @@ import { asOf, Memory, OnlyScope, reader, TypeOfMemory, Valid } from "./memories
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 
+const Through = Type.String({
+  description:
+    "The name that it shares with a better result, or the type of its relationship with one, if only that leads to it.",
+  examples: ["depends_on"],
+});
+
 const Result = Type.Object({
   memory: Memory,
   score: Share("Relevance."),
@@ -22,13 +28,7 @@ const Result = Type.Object({
   match: oneOf(["likely", "possible"], {
     description: "`likely`: it probably answers the query. `possible`: it is the best there is, and may not.",
   }),
-  through: Type.Optional(
-    Type.String({
-      description:
-        "The name that it shares with a better result, or the type of its relationship with one, if only that leads to it.",
-      examples: ["depends_on"],
-    }),
-  ),
+  through: Type.Optional(Through),
 });
 
 const Plan = Type.Object({
@@ -56,6 +56,7 @@ const Plan = Type.Object({
       confidence: Type.Number(),
       recency: Type.Number(),
       final: Share("The score."),
+      through: Type.Optional(Through),
     }),
     { description: "The best candidates, including those below the minimum score or beyond the limit." },
   ),

@@ -14,6 +14,7 @@ import {
 } from "../../../storage/search/entry.ts";
 import { conditionsOf } from "../../../storage/search/fits.ts";
 import { callerAccess } from "../../identity/agents/find-agent.ts";
+import { recentShare } from "../search/ranking.ts";
 import { toWhere } from "./filters.ts";
 import { type MemoryDoc, toEntry } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
@@ -72,7 +73,7 @@ export async function search(memories: Memories, ctx: Call<SearchQuery>, touches
     no_match: given.length === 0,
     degraded: found.degraded.length > 0,
     degraded_reasons: found.degraded,
-    ...(found.plan && { plan: await presentPlan(ctx, found.plan) }),
+    ...(found.plan && { plan: await presentPlan(ctx, found.plan, given) }),
   };
 }
 
@@ -168,16 +169,37 @@ function whereOf({
   };
 }
 
-/** Names each candidate, also those that were not returned. */
-async function presentPlan(ctx: Call, { legs, funnel, results, expect }: SearchPlan) {
-  const ids = results.map(({ id }) => id);
-  const readable = await readableMemories(ctx, ids, { brief: true });
-  const named = results.map(({ id, ...rest }) => ({
-    memory_id: id,
-    title: readable.get(id)?.title ?? null,
-    ...rest,
-  }));
-  return { legs, funnel, results: named, ...(expect && { expect }) };
+/** Names each candidate, also those that were not returned, and adds what relationships have led to. */
+async function presentPlan(ctx: Call, plan: SearchPlan, given: FoundRow[]) {
+  const finals = new Map(plan.results.map(({ id, final }) => [id, final]));
+  const led = given
+    .filter(({ row, score, through }) => through !== undefined && finals.get(row._id) !== score)
+    .map(({ row: { _id: id, confidence, created_at }, score, through }) => {
+      const recency = recentShare(created_at.getTime(), Date.now());
+      return { id, ...{ vector: null, bm25: null, fused: 0 }, confidence, recency, final: score, through };
+    });
+  const ledTo = new Map(led.map(({ id, through }) => [id, through]));
+  const results = [...plan.results.filter(({ id }) => !ledTo.has(id)), ...led];
+  results.sort((a, b) => b.final - a.final);
+  const readable = await readableMemories(
+    ctx,
+    results.map(({ id }) => id),
+    { brief: true },
+  );
+  const stage = "relationships";
+  const funnel = [...plan.funnel, { stage, in: given.length - led.length, out: given.length }];
+  const { id = "" } = plan.expect ?? {};
+  const reason = `A relationship leads to it from a better result: ${ledTo.get(id)}.`;
+  const expect = ledTo.has(id) ? { id, found: true, stage, reason } : plan.expect;
+  const named = results.map(({ id: memory_id, ...rest }) => {
+    return { memory_id, title: readable.get(memory_id)?.title ?? null, ...rest };
+  });
+  return {
+    legs: plan.legs,
+    funnel: led.length > 0 ? funnel : plan.funnel,
+    results: named,
+    ...(expect && { expect }),
+  };
 }
 
 /** Reports a tenant's first search on this node to onboarding: no row of a memory shows it. */

@@ -229,7 +229,7 @@ function describePlan(course: Course): SearchPlan {
       { stage: "floor", in: ranked.length, out: cleared.length },
       { stage: "limit", in: cleared.length, out: given },
     ],
-    results: ranked.slice(0, PLAN_RESULTS).map(({ id, score, relevance, ...each }) => ({
+    results: ranked.slice(0, PLAN_RESULTS).map(({ id, score, relevance, through, ...each }) => ({
       id,
       vector: each.vector,
       bm25: each.bm25,
@@ -238,6 +238,7 @@ function describePlan(course: Course): SearchPlan {
       confidence: each.confidence,
       recency: each.recency,
       final: score,
+      ...(through !== undefined && { through }),
     })),
     ...(asked.expect !== undefined && { expect: explainFate(asked.expect, course) }),
   };

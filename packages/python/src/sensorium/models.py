@@ -1978,6 +1978,9 @@ class MemoriesSearchResultPlanResultsItem(Model):
     recency: float
     final: float
     """The score."""
+    through: Union[str, None] = None
+    """The name that it shares with a better result, or the type of its relationship with one, if only that leads to
+    it."""
 
 
 class MemoriesSearchResultResultsItem(Model):
