@@ -99,7 +99,7 @@ async function openEmbedded(
   { DATA_DIR: dataDir, ERASURE_REWRITE_MB = REWRITE_MB }: StoreOptions,
   report: Report,
 ): Promise<Store> {
-  const instance = new mongoose.Mongoose();
+  const instance = newInstance();
   instance.setDriver(sqliteDriver({ atTickEnd, file: DATABASE, onRead: spend }));
   const connect = async () => {
     await makeWhole(dataDir);
@@ -123,13 +123,18 @@ async function openEmbedded(
   };
 }
 
+/** Its models have the schemas of ours: mongoose would copy them, as they are of its default instance. */
+function newInstance(): mongoose.Mongoose {
+  return Object.assign(new mongoose.Mongoose(), { Schema: mongoose.Schema });
+}
+
 async function makeWhole(dataDir: string): Promise<void> {
   await makeDirectory(dataDir);
   await requireWhole(dataDir);
 }
 
 async function openMongo(url: string, report: Report): Promise<Store> {
-  const connect = () => open(new mongoose.Mongoose(), url, mongoOptions(url));
+  const connect = () => open(newInstance(), url, mongoOptions(url));
   const connection = await connectWhenFree(connect, "MONGO_URL cannot be used: ", report);
   const readTime = async () => {
     const { localTime } = await databaseOf(connection).command({ hello: 1 });
