@@ -93,15 +93,15 @@ test("a schedule from its creation to its deletion", async () => {
   expect(await done("schedule", "next", ...there)).toMatch(/^(\S+T09:00:00\+05:30(\n|$)){5}/);
   const line = await done("schedule", "create", "com.cli.due", '{"n": 1}', ...when, "--subject", "weekly");
   expect(line).toMatch(
-    /^sch_\S+ active, next at \d{4}-\d\d-\d\dT0[78]:00:00.000Z \(weekdays at 09:00, Europe\/Berlin\)$/,
+    /^sch_\S+ active, next at \d{4}-\d\d-\d\dT0[78]:00:00.000Z \(At 09:00, Monday through Friday, Europe\/Berlin\)$/,
   );
   const [id = ""] = line.split(" ");
-  expect(await done("schedule", "list")).toContain("weekdays at 09:00, Europe/Berlin");
+  expect(await done("schedule", "list")).toContain("At 09:00, Monday through Friday, Europe/Berlin");
   expect(await done("schedule", "pause", id)).toBe(`${id} paused`);
   expect(await done("schedule", "list", "--status", "paused", "--query", "[].id")).toBe(id);
   expect(await done("schedule", "run", id)).toMatch(/^evt_\S+ accepted$/);
   expect(await done("schedule", "show", id)).toMatch(
-    /When\s+weekdays at 09:00, Europe\/Berlin\nCron\s+0 9 \* \* MON-FRI\n[\s\S]*Runs\s+1\n[\s\S]*"subject": "weekly"/,
+    /When\s+At 09:00, Monday through Friday, Europe\/Berlin\nCron\s+0 9 \* \* MON-FRI\n[\s\S]*Runs\s+1\n[\s\S]*"subject": "weekly"/,
   );
   expect(await done("schedule", "resume", id)).toMatch(/ active, next at /);
   expect(await done("schedule", "delete", id)).toBe(`${id} deleted.`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { isFault } from "../../lib/contract/faults.ts";
 import {
+  inWords,
   MOST_MADE_UP,
   planTicks,
   readTiming,
@@ -24,6 +25,17 @@ function ticksOf(expression: string, time_zone: string, from: string, to: string
     time = next.getTime();
   }
 }
+
+test.each([
+  ["0 9 * * MON-FRI", "At 09:00, Monday through Friday"],
+  ["*/15 9-17 * * 1-5", "Every 15 minutes, between 09:00 and 17:59, Monday through Friday"],
+  ["0 9 L * ?", "At 09:00, on the last day of the month"],
+  ["@hourly", "Every hour"],
+  ["0 9 13 * FRI", "0 9 13 * FRI"],
+  ["0 9 * * +FRI", "0 9 * * +FRI"],
+])("%s in words", (expression, words) =>
+  expect(inWords(cron(expression, "Europe/Berlin"))).toBe(`${words}, Europe/Berlin`),
+);
 
 describe("daylight saving", () => {
   test("a local time that is skipped is due when the clocks change, once", () => {

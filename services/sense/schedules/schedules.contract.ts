@@ -65,8 +65,8 @@ const At = Type.String({
 
 const When = Type.String({
   description:
-    "`cron` with `time_zone`, or `at`, in words. An expression that few words do not describe stays as it is.",
-  examples: ["weekdays at 09:00, Europe/Berlin"],
+    "`cron` with `time_zone`, or `at`, in words. An expression without words, such as one with both days, stays as it is.",
+  examples: ["At 09:00, Monday through Friday, Europe/Berlin"],
 });
 
 const Missed = oneOf(ON_MISSED, {

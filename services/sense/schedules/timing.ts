@@ -1,6 +1,6 @@
 import { Cron } from "croner";
+import cronstrue from "cronstrue";
 import { invalidValue } from "../../../lib/contract/faults.ts";
-import { cronInWords } from "./in-words.ts";
 import type { OnMissed } from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
 
@@ -51,14 +51,27 @@ export function readTiming(
   });
 }
 
-/** Says when a schedule is due: "weekdays at 09:00, Europe/Berlin". */
+/** Says when a schedule is due: "At 09:00, Monday through Friday, Europe/Berlin". */
 export function inWords({
   cron,
   time_zone,
   at,
 }: Partial<Pick<ScheduleDoc, "cron" | "time_zone" | "at">>): string {
-  if (cron) return `${cronInWords(cron) ?? cron}, ${time_zone}`;
+  if (cron) return `${cronInWords(cron)}, ${time_zone}`;
   return `once at ${(at as Date).toISOString()}`;
+}
+
+/** Returns the expression itself if it has no words. */
+function cronInWords(cron: string): string {
+  const [, , date, , day] = cron.trim().split(/\s+/);
+  const isEither = [date, day].every((field = "*") => field !== "*" && field !== "?");
+  // One of them is enough; cronstrue says that both must match.
+  if (isEither) return cron;
+  try {
+    return cronstrue.toString(cron, { use24HourTimeFormat: true });
+  } catch {
+    return cron;
+  }
 }
 
 /** Returns the first tick after a time; null if there is none. */

@@ -2976,7 +2976,8 @@ class Schedule(Model):
     repeats is due once, or every time if the hour is a range."""
     at: Union[str, None]
     when: str
-    """`cron` with `time_zone`, or `at`, in words. An expression that few words do not describe stays as it is."""
+    """`cron` with `time_zone`, or `at`, in words. An expression without words, such as one with both days, stays as
+    it is."""
     on_missed: Union[Literal["skip", "run_once", "run_all"], str]
     """How missed ticks are handled: those that could not be published within a minute, such as when the service was
     down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`:
@@ -3022,7 +3023,8 @@ class SchedulesListResult(Model):
 
 class SchedulesTestResult(Model):
     when: str
-    """`cron` with `time_zone`, or `at`, in words. An expression that few words do not describe stays as it is."""
+    """`cron` with `time_zone`, or `at`, in words. An expression without words, such as one with both days, stays as
+    it is."""
     next: list[str]
 
 
