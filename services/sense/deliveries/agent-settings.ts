@@ -1,32 +1,14 @@
 import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
+import type { AgentState } from "../../identity/agents/agents.contract.ts";
 
 /** Settings that decide how an agent receives deliveries. */
-interface AgentSettings {
+interface AgentSettings extends Pick<AgentState, "team_id" | "max_in_flight" | "max_per_minute"> {
   agent_id: string;
-  status: "active" | "inactive";
-  team_id: string | null;
-  delivery_mode: "poll" | "push" | "sse";
-  delivery_endpoint: string | null;
-  push_stopped: boolean;
   visibility_timeout_seconds: number;
   retry_budget: number;
   retry_delays_seconds: readonly number[];
-  max_in_flight: number | null;
-  max_per_minute: number | null;
 }
-
-interface AgentRow extends Omit<AgentSettings, "agent_id"> {
-  id: string;
-}
-
-type Defaults = Pick<AgentSettings, "visibility_timeout_seconds" | "retry_budget" | "retry_delays_seconds">;
-
-/** Settings of an agent that is deleted, or has none. */
-const NONE: Omit<AgentSettings, "agent_id" | keyof Defaults> = {
-  ...{ status: "inactive", team_id: null, delivery_mode: "poll", delivery_endpoint: null },
-  ...{ push_stopped: false, max_in_flight: null, max_per_minute: null },
-};
 
 const FRESH_MS = 2000;
 const MAX_CACHED = 50_000;
@@ -34,16 +16,12 @@ const MAX_CACHED = 50_000;
 /** Agents' settings, loaded in batches and cached for two seconds or until `agents.changed`. */
 export class AgentSettingsCache {
   readonly #broker: ServiceBroker;
-  readonly #defaults: Defaults;
+  readonly #config: Config;
   readonly #cached = new Map<string, { settings: Promise<AgentSettings>; until: number }>();
 
   constructor(broker: ServiceBroker, config: Config) {
     this.#broker = broker;
-    this.#defaults = {
-      visibility_timeout_seconds: config.VISIBILITY_TIMEOUT_SECONDS,
-      retry_budget: config.RETRY_BUDGET,
-      retry_delays_seconds: config.RETRY_DELAYS_SECONDS,
-    };
+    this.#config = config;
   }
 
   get(tenant_id: string, agent_id: string): Promise<AgentSettings> {
@@ -70,7 +48,7 @@ export class AgentSettingsCache {
   #load(tenant_id: string, agent_ids: string[]): Promise<AgentSettings>[] {
     if (this.#cached.size + agent_ids.length > MAX_CACHED) this.#cached.clear();
     const rows = this.#broker
-      .call<AgentRow[], unknown>("agents.get_many", { tenant_id, agent_ids })
+      .call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids })
       .then((found) => new Map(found.map((row) => [row.id, row])));
     const until = performance.now() + FRESH_MS;
     return agent_ids.map((agent_id) => {
@@ -81,9 +59,15 @@ export class AgentSettingsCache {
     });
   }
 
-  /** Treats a deleted agent as inactive: its rows take their course, and nothing is pushed. */
-  #toSettings(agent_id: string, row: AgentRow | undefined): AgentSettings {
-    const own = Object.entries(row ?? {}).filter(([, value]) => value !== null && value !== undefined);
-    return { ...NONE, ...this.#defaults, ...Object.fromEntries(own), agent_id };
+  /** @param row absent for a deleted agent, whose deliveries take their course */
+  #toSettings(agent_id: string, row: AgentState | undefined): AgentSettings {
+    const { VISIBILITY_TIMEOUT_SECONDS, RETRY_BUDGET, RETRY_DELAYS_SECONDS } = this.#config;
+    const { team_id = null, max_in_flight = null, max_per_minute = null } = row ?? {};
+    return {
+      ...{ agent_id, team_id, max_in_flight, max_per_minute },
+      visibility_timeout_seconds: row?.visibility_timeout_seconds ?? VISIBILITY_TIMEOUT_SECONDS,
+      retry_budget: row?.retry_budget ?? RETRY_BUDGET,
+      retry_delays_seconds: row?.retry_delays_seconds ?? RETRY_DELAYS_SECONDS,
+    };
   }
 }
