@@ -2,9 +2,9 @@
 import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { ownerOf } from "../mixins/affinity.ts";
-import type { NewDelivery } from "../services/sense/deliveries/enqueue.ts";
 import { notifyReady } from "../services/sense/deliveries/notify.ts";
 import { enqueue } from "../services/sense/events/deliver.ts";
+import type { NewDelivery } from "../services/sense/interests/receiver.ts";
 import { startNats } from "./support/nats.ts";
 import { settle } from "./support/settle.ts";
 

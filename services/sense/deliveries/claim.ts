@@ -8,10 +8,10 @@ import { tally } from "../../platform/usage/tally.ts";
 import type { Loaded } from "../interests/explain.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./agent-limits.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
+import type { Matched } from "./deliveries.contract.ts";
 import {
   type DeliveryDeps,
   type DeliveryDoc,
-  type Matched,
   SHORTEST,
   timelinePush,
   UNLEASED,

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { component, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { DELIVERY_COUNTS, LimitedBy } from "../../identity/agents/agents.contract.ts";
@@ -20,11 +20,12 @@ const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
 const DeliveryId = Id("dlv", "Id of the delivery, not of its event.");
 const AgentId = Id("ag");
 const Event = Type.Record(Type.String(), Type.Unknown(), { description: "The whole CloudEvent." });
-const Matched = component(
+export const Matched = component(
   "Matched",
   { interest_ids: Type.Array(Type.String()), feed_ids: Type.Array(Type.String()) },
   { description: "The agent's interests and the channel feeds that matched the event." },
 );
+export type Matched = Static<typeof Matched>;
 
 const LEASE = "j3kQ0vXWz1Yt";
 

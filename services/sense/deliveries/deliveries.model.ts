@@ -4,6 +4,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { ENRICHMENT_DEPTHS } from "../interests/interests.contract.ts";
+import type { Matched } from "./deliveries.contract.ts";
 
 /**
  * - `ready`: the next poll may claim it. `leased`: delivered, not settled yet, until `due_at`.
@@ -19,12 +20,6 @@ export type DeliveryState = (typeof STATES)[number];
 export const PENDING: DeliveryState[] = ["ready", "leased", "waiting"];
 /** A delivery in these is no longer pending. */
 export const OVER: DeliveryState[] = ["acknowledged", "dead", "discarded"];
-
-/** The receiver's interests and channel feeds that matched. */
-export interface Matched {
-  interest_ids: string[];
-  feed_ids: string[];
-}
 
 export interface TimelineEntry {
   at: Date;

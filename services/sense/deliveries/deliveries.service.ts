@@ -9,6 +9,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import { recentOf } from "../../platform/usage/tally.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
+import type { NewDelivery } from "../interests/receiver.ts";
 import * as ofAgents from "./agent-deliveries.contract.ts";
 import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
@@ -19,7 +20,7 @@ import * as dead from "./dead-letters.contract.ts";
 import { countGroups, DeadLetters, discardMany, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
-import { Enqueuer, type NewDelivery } from "./enqueue.ts";
+import { Enqueuer } from "./enqueue.ts";
 import {
   countsOf,
   forgetEvents,

@@ -6,32 +6,12 @@ import type { Store } from "../../../storage/connection.ts";
 import type { Update, Where } from "../../../storage/query.ts";
 import { DUPLICATE_KEY, refusedRows } from "../../../storage/write-errors.ts";
 import { tally } from "../../platform/usage/tally.ts";
-import type { EnrichmentDepth } from "../interests/interests.contract.ts";
+import type { NewDelivery } from "../interests/receiver.ts";
 import { NOT_DEAD } from "./dead-letter-state.ts";
-import { type DeliveryDoc, deliveryId, type Matched, OVER, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, deliveryId, OVER, timelinePush } from "./deliveries.model.ts";
 import { groupOf, heldKey, type Ordering } from "./ordering.ts";
 import type { ReadyDeliveries } from "./ready.ts";
 import type { RequestQueues, Reservation } from "./receive.ts";
-
-/** A delivery requested by fan-out or a replay. */
-export interface NewDelivery {
-  tenant_id: string;
-  event_id: string;
-  agent_id: string;
-  priority: number;
-  matched: Matched;
-  enrichment_depth: EnrichmentDepth;
-  /** Of the matching interests; absent: the agent's. */
-  retry_delays_seconds?: readonly number[];
-  /** Bytes of the event as JSON, so that a poll can stop at its size limit without reading it. */
-  size?: number;
-  /** The event's type, for statistics. */
-  type?: string;
-  /** The replay of history that requests it. */
-  replay_id?: string;
-  /** Digest of the value of its ordering key; absent without one. */
-  ordering?: string;
-}
 
 /** Deliveries that are about to be written, some of them reserved for waiting requests. */
 export interface Prepared {

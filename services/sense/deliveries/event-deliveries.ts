@@ -6,10 +6,8 @@ import {
   type DeliveryState,
   deliveryId,
   eventOf,
-  type Matched,
   ofEvent,
   PENDING,
-  type TimelineEntry,
 } from "./deliveries.model.ts";
 
 type Deliveries = TenantCollection<DeliveryDoc>;
@@ -73,15 +71,8 @@ export async function openEvents(
   return rows.length > limit ? null : [...new Set(rows.map(({ _id }) => eventOf(_id)))];
 }
 
-/** One receiver of an event. A retired row no longer has `matched` and a timeline. */
-export interface EventReceiver {
-  delivery_id: string;
-  agent_id: string | null;
-  state: string;
-  attempt_count: number;
-  matched: Matched;
-  timeline: { at: string; what: TimelineEntry["what"] | "matched"; reason?: string }[];
-}
+/** One receiver of an event. */
+export type EventReceiver = ReturnType<typeof toReceiver>;
 
 /** Returns the outcome of an event for its first `limit` receivers. */
 export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent, limit: number) {
@@ -90,9 +81,9 @@ export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id 
   return docs.map(toReceiver);
 }
 
-function toReceiver(doc: DeliveryDoc): EventReceiver {
+function toReceiver(doc: DeliveryDoc) {
   const { _id, agent_id, state, attempt_count, created_at } = doc;
-  // Tombstones lack these.
+  // Retired rows lack these.
   const { matched, timeline } = doc as Partial<DeliveryDoc>;
   const entries = (timeline ?? []).map(({ at, ...rest }) => ({ at: at.toISOString(), ...rest }));
   return {

@@ -9,12 +9,12 @@ import { Due } from "../../../mixins/due.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange } from "../../platform/usage/tally.ts";
-import { deliveryTo, type Matches } from "../interests/receiver.ts";
+import { deliveryTo, type Matches, type NewDelivery } from "../interests/receiver.ts";
 import type { ManyParams } from "./dead-letter-find.ts";
 import { keptReason, mappingError } from "./dead-letter-state.ts";
 import { answerMany, byRows, chooseDead, type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
 import { type DeliveryDeps, type DeliveryDoc, deliveryId, inBatches, reasonKey } from "./deliveries.model.ts";
-import type { Enqueuer, NewDelivery } from "./enqueue.ts";
+import type { Enqueuer } from "./enqueue.ts";
 
 interface ReplaysDeps extends DeliveryDeps {
   deadLetters: DeadLetters;

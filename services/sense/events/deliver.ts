@@ -2,8 +2,13 @@ import type { CallingOptions, ServiceBroker } from "moleculer";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
-import type { NewDelivery } from "../deliveries/enqueue.ts";
-import { deliveryTo, type Match, type Matches, type MatchLimits } from "../interests/receiver.ts";
+import {
+  deliveryTo,
+  type Match,
+  type Matches,
+  type MatchLimits,
+  type NewDelivery,
+} from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
 /** The fields of a tenant's event for matching. */

@@ -20,8 +20,11 @@ export interface ListenersParams {
   type: string;
 }
 
+/** The receiver's interests and channel feeds that matched. */
+type Matched = Pick<Receiver, "interest_ids" | "feed_ids">;
+
 /** An agent that listens to a type, with what matches it. */
-export type Listener = Pick<Receiver, "agent_id" | "interest_ids" | "feed_ids">;
+export type Listener = Matched & Pick<Receiver, "agent_id">;
 
 /** The result of `interests.match`: that of each of the first events, by the routing of a version or later ones. */
 export interface Matches {
@@ -44,23 +47,36 @@ export interface Match {
   waits?: string[];
 }
 
-/** The data of an event that its deliveries keep. */
-interface Delivered {
+/** A delivery requested by fan-out or a replay. */
+export interface NewDelivery extends Omit<Receiver, keyof Matched> {
   tenant_id: string;
   event_id: string;
-  type: string;
-  /** Bytes of the event as JSON. */
-  size: number;
+  matched: Matched;
+  /** Bytes of the event as JSON, so that a poll can stop at its size limit without reading it. */
+  size?: number;
+  /** The event's type, for statistics. */
+  type?: string;
+  /** The replay of history that requests it. */
+  replay_id?: string;
 }
 
-type Delivery = Delivered &
-  Omit<Receiver, "interest_ids" | "feed_ids"> & { matched: Pick<Receiver, "interest_ids" | "feed_ids"> };
-
 /** Builds the request to `deliveries.enqueue`. */
-export function deliveryTo(receiver: Receiver, { tenant_id, event_id, type, size }: Delivered) {
+export function deliveryTo(
+  receiver: Receiver,
+  { tenant_id, event_id, type, size }: Pick<NewDelivery, "tenant_id" | "event_id" | "type" | "size">,
+): NewDelivery {
   const { agent_id, interest_ids, feed_ids, priority, enrichment_depth } = receiver;
   const matched = { interest_ids, feed_ids };
-  const made: Delivery = { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size };
+  const made: NewDelivery = {
+    tenant_id,
+    event_id,
+    agent_id,
+    priority,
+    matched,
+    enrichment_depth,
+    type,
+    size,
+  };
   // Spreads would take a copy each, for each delivery.
   if (receiver.retry_delays_seconds) made.retry_delays_seconds = receiver.retry_delays_seconds;
   if (receiver.ordering !== undefined) made.ordering = receiver.ordering;

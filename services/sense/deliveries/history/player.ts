@@ -12,9 +12,9 @@ import type {
   MatchAgentParams,
   PastEvent,
 } from "../../interests/match-agent.ts";
-import { deliveryTo, type Receiver } from "../../interests/receiver.ts";
+import { deliveryTo, type NewDelivery, type Receiver } from "../../interests/receiver.ts";
 import { type DeliveryDeps, type DeliveryDoc, deliveryId, OVER } from "../deliveries.model.ts";
-import type { Enqueuer, NewDelivery } from "../enqueue.ts";
+import type { Enqueuer } from "../enqueue.ts";
 import { MOST_PENDING, type Obstacle } from "./history.contract.ts";
 import type { ReplayDoc } from "./history.model.ts";
 
@@ -42,15 +42,6 @@ export type Wanted = Pick<
   ReplayDoc,
   "_id" | "tenant_id" | "agent_id" | "interest_id" | "again" | "from" | "next" | "until"
 >;
-
-/** A page of events that was examined. */
-interface Examined {
-  next: string | null;
-  reached: Date | null;
-  examined: number;
-  requests: NewDelivery[];
-  isLast: boolean;
-}
 
 /**
  * Carries out replays, in turns. A turn examines a page of events from `next` on, creates their deliveries and only
@@ -139,7 +130,7 @@ export class Player {
    * @param most matches at which it ends early
    * @throws Fault not_found if the interest is gone
    */
-  async examine({ _id: replay_id, ...of }: Wanted, most: number): Promise<Examined> {
+  async examine({ _id: replay_id, ...of }: Wanted, most: number) {
     const { broker } = this.#deps;
     const { tenant_id, agent_id, interest_id, next, until } = of;
     const from = next ?? of.from?.getTime() ?? 0;
