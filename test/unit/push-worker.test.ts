@@ -77,7 +77,8 @@ test("a replaced secret stops signing when its time is over", async () => {
 });
 
 test("an endpoint that could not be reached gets one probe, when that is due, and then the others", async () => {
-  const down = { opened_at: now, probes: 0, next_probe_at: now + 5000, last_error: "ECONNREFUSED" };
+  const next_probe_at = new Date(now + 5000);
+  const down = { opened_at: new Date(now), probes: 0, next_probe_at, last_error: "ECONNREFUSED" };
   const [parked, other] = [newWorker(down, "ag_parked"), newWorker(null, "ag_other")];
   const limits = () => claims.filter(({ agent_id }) => agent_id === "ag_parked").map(({ limit }) => limit);
   claims = [];

@@ -17,6 +17,7 @@ import type { PushFormat } from "../../identity/agents/agents.contract.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import type { Outcomes } from "../deliveries/settle.ts";
+import type { PushEndpointDoc } from "./push.model.ts";
 
 /** An agent with push delivery. */
 export interface Target extends OfAgent {
@@ -110,7 +111,7 @@ export class PushWorker {
    */
   changed(): void {
     this.#keys = undefined;
-    if (this.#breaker) this.#breaker = { ...this.#breaker, next_probe_at: this.#deps.now() };
+    if (this.#breaker) this.#breaker = { ...this.#breaker, next_probe_at: new Date(this.#deps.now()) };
     if (this.#pausedUntil === Number.POSITIVE_INFINITY) this.#pausedUntil = 0;
     this.nudge();
   }
@@ -182,7 +183,7 @@ export class PushWorker {
   }
 
   #waitMs(): number {
-    const limits = [this.#breaker?.next_probe_at ?? 0, this.#pausedUntil, this.#limitedUntil];
+    const limits = [Number(this.#breaker?.next_probe_at ?? 0), this.#pausedUntil, this.#limitedUntil];
     return Math.max(...limits) - this.#deps.now();
   }
 
@@ -309,7 +310,7 @@ export class PushWorker {
     const now = this.#deps.now();
     this.#wanted = true;
     // Concurrent attempts fail for the same reason.
-    if (this.#breaker && now < this.#breaker.next_probe_at) return;
+    if (this.#breaker && now < this.#breaker.next_probe_at.getTime()) return;
     if (!this.#breaker) metrics.pushBreakersOpened.inc();
     this.#breaker = opened(this.#breaker, now, reason);
     await this.#deps.saveBreaker(this.target, this.#breaker);
@@ -346,27 +347,22 @@ function spanOutcome(result: PushResult): Parameters<PushSpan["end"]>[0] {
   return result.kind === "answered" ? { status: result.status } : { error: result.kind };
 }
 
-/** An unreachable endpoint: since when, and when it is retried. Times in ms. */
-export interface OpenBreaker {
-  opened_at: number;
-  probes: number;
-  next_probe_at: number;
-  last_error: string;
-}
+/** An unreachable endpoint: since when, and when it is retried. */
+export type OpenBreaker = Pick<PushEndpointDoc, "opened_at" | "probes" | "next_probe_at" | "last_error">;
 
 const FIRST_PROBE_MS = 5_000;
 const LONGEST_INTERVAL_MS = 3_600_000;
 
 /** How long deliveries are parked for an unreachable endpoint. */
-export const PARKED_MS = DAY_MS;
+const PARKED_MS = DAY_MS;
 
 /** Returns the breaker after another failure: probes at 5 s, 10 s, 20 s … up to every hour. */
 export function opened(before: OpenBreaker | null, now: number, last_error: string): OpenBreaker {
   const probes = before ? before.probes + 1 : 0;
   return {
-    opened_at: before?.opened_at ?? now,
+    opened_at: before?.opened_at ?? new Date(now),
     probes,
-    next_probe_at: now + intervalAfter(probes),
+    next_probe_at: new Date(now + intervalAfter(probes)),
     last_error,
   };
 }
@@ -374,11 +370,11 @@ export function opened(before: OpenBreaker | null, now: number, last_error: stri
 const intervalAfter = (probes: number) => Math.min(FIRST_PROBE_MS * 2 ** probes, LONGEST_INTERVAL_MS);
 
 /** Returns when the endpoint last could not be reached. */
-export function failedAt({ next_probe_at, probes }: Pick<OpenBreaker, "next_probe_at" | "probes">): number {
-  return next_probe_at - intervalAfter(probes);
+export function failedAt({ next_probe_at, probes }: OpenBreaker): Date {
+  return new Date(next_probe_at.getTime() - intervalAfter(probes));
 }
 
 /** Returns the creation time before which deliveries have been parked too long; null while there are none. */
 export function parkedTooLong({ opened_at }: OpenBreaker, now: number): number | null {
-  return now - opened_at >= PARKED_MS ? now - PARKED_MS : null;
+  return now - opened_at.getTime() >= PARKED_MS ? now - PARKED_MS : null;
 }

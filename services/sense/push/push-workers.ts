@@ -158,23 +158,18 @@ export class PushWorkers {
 
   async #saveBreaker({ tenant_id, agent_id: _id, endpoint }: Target, breaker: OpenBreaker | null) {
     if (!breaker) return void (await this.#endpoints.delete(tenant_id, { _id }));
-    const opened_at = new Date(breaker.opened_at);
-    const $set = { ...breaker, endpoint, opened_at, next_probe_at: new Date(breaker.next_probe_at) };
-    await this.#endpoints.upsert([{ filter: { _id, tenant_id }, update: { $set } }]);
+    await this.#endpoints.upsert([
+      { filter: { _id, tenant_id }, update: { $set: { ...breaker, endpoint } } },
+    ]);
   }
 
-  async #loadBreakers(targets: Target[]): Promise<Map<string, OpenBreaker & { endpoint: string }>> {
+  async #loadBreakers(targets: Target[]): Promise<Map<string, PushEndpointDoc>> {
     const rows = await Promise.all(
       byTenant(targets).map(({ tenant_id, agent_ids }) =>
         this.#endpoints.find(tenant_id, { _id: { $in: agent_ids } }),
       ),
     );
-    return new Map(
-      rows.flat().map(({ _id, endpoint, probes, last_error, opened_at, next_probe_at }) => {
-        const times = { opened_at: opened_at.getTime(), next_probe_at: next_probe_at.getTime() };
-        return [_id, { endpoint, probes, last_error, ...times }] as const;
-      }),
-    );
+    return new Map(rows.flat().map((row) => [row._id, row]));
   }
 }
 

@@ -84,11 +84,11 @@ async function findUnreachable(
   { tenant_id, agent_ids }: { tenant_id: string; agent_ids?: string[] },
 ): Promise<Unreachable[]> {
   const rows = await endpoints.find(tenant_id, agent_ids ? { _id: { $in: agent_ids } } : {}, { limit: 1000 });
-  return rows.map(({ _id, endpoint, opened_at, next_probe_at, probes, last_error }) => ({
-    agent_id: _id,
-    endpoint,
-    since: opened_at.toISOString(),
-    failed_at: new Date(failedAt({ next_probe_at: next_probe_at.getTime(), probes })).toISOString(),
-    error: last_error,
+  return rows.map((row) => ({
+    agent_id: row._id,
+    endpoint: row.endpoint,
+    since: row.opened_at.toISOString(),
+    failed_at: failedAt(row).toISOString(),
+    error: row.last_error,
   }));
 }
