@@ -2,6 +2,7 @@ import type { Config } from "../../../config.ts";
 import { type Call, isAdmin, type OfAgent } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { forbidden, isFault, notFound, requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
@@ -221,24 +222,19 @@ const FAILURES: Record<string, string> = {
 };
 
 function present(row: DeliveryDoc, event: Pick<EventHeader, "type" | "source" | "subject"> | undefined) {
-  const { _id: id, state, event_id, attempt_count, created_at, due_at } = row;
+  const { state, event_id, due_at } = row;
   const status: contract.DeliveryStatus = state === "leased" ? "in_flight" : state;
   // Tombstones have none.
   const timeline = (row as Partial<DeliveryDoc>).timeline ?? [];
   const failed = timeline.findLast(({ what }) => what in FAILURES);
-  return {
-    id,
+  return presentAs(contract.AgentDelivery, row, {
     status,
     event:
-      event && event_id
-        ? { event_id, type: event.type, source: event.source, subject: event.subject ?? null }
-        : null,
-    attempt_count,
+      event && event_id ? { event_id, type: event.type, source: event.source, subject: event.subject } : null,
     next_attempt_at: (state === "leased" || state === "waiting") && due_at ? due_at.toISOString() : null,
     last_error: failed
       ? { at: failed.at.toISOString(), reason: failed.reason ?? (FAILURES[failed.what] as string) }
       : null,
-    created_at: created_at.toISOString(),
     timeline: timeline.map(({ at, ...rest }) => ({ at: at.toISOString(), ...rest })),
-  };
+  });
 }

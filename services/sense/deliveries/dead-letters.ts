@@ -64,9 +64,8 @@ export class DeadLetters {
     const agent_id = visibleAgent(caller);
     const which = id.startsWith("evt_") ? ofEvent(id) : { _id: id };
     const filter = { ...which, state: "dead" as const, ...(agent_id && { agent_id }) };
-    const [row, other] = await this.#deps.deliveries.find(caller.tenant_id, filter, {
-      ...{ limit: 2, bounded: "two rows" },
-    });
+    const options = { limit: 2, bounded: "two rows" };
+    const [row, other] = await this.#deps.deliveries.find(caller.tenant_id, filter, options);
     if (!row) throw notFound("dead_letter", id);
     if (other) throw conflict(`The event ${id} has several dead letters. Give the id of one of them.`);
     return row;
@@ -157,7 +156,7 @@ export async function loadEnvelopes(
 function present(row: DeliveryDoc, json: string | undefined) {
   const payload = json === undefined ? null : parseExact(json);
   const source = (row.event_id === null ? row.source : payload?.source) ?? null;
-  const dead_lettered_at = (row.dead_lettered_at as Date).toISOString();
+  const dead_lettered_at = toTimestamp(row);
   return presentAs(DeadLetter, row, {
     payload,
     source,
@@ -217,13 +216,6 @@ async function chooseMatching(
   return { chosen: rows, more: next !== null };
 }
 
-/** Groups dead letters by reason, most frequent first. */
-function groupByReason(rows: DeliveryDoc[]) {
-  return [...Map.groupBy(rows, ({ dlq_reason }) => dlq_reason as string)]
-    .map(([dlq_reason, own]) => ({ dlq_reason, rows: own }))
-    .sort((a, b) => b.rows.length - a.rows.length);
-}
-
 export async function countGroups(deps: DeliveryDeps, caller: Caller, filter: DeadLetterFilter) {
   const { chosen, more } = await chooseMatching(deps, caller, filter);
   const groups = [...Map.groupBy(chosen, ({ dlq_reason = "" }) => causeOf(dlq_reason))]
@@ -242,11 +234,13 @@ export async function countGroups(deps: DeliveryDeps, caller: Caller, filter: De
 
 const toTimestamp = ({ dead_lettered_at }: DeliveryDoc) => (dead_lettered_at as Date).toISOString();
 
-/** Answers a bulk request; its audit entry gets the count. */
+/** Answers a bulk request, its reasons most frequent first; its audit entry gets the count. */
 export function answerMany(ctx: Call<ManyParams>, chosen: DeliveryDoc[], more: boolean) {
   const dry_run = ctx.params.dry_run === true;
   account(ctx, { count: chosen.length, dry_run });
-  const groups = groupByReason(chosen).map(({ dlq_reason, rows }) => ({ dlq_reason, count: rows.length }));
+  const groups = [...Map.groupBy(chosen, ({ dlq_reason = "" }) => dlq_reason)]
+    .map(([dlq_reason, { length: count }]) => ({ dlq_reason, count }))
+    .sort((a, b) => b.count - a.count);
   return { status: dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
 }
 
@@ -257,11 +251,7 @@ export async function discardMany(deps: DeliveryDeps, ctx: Call<ManyParams>) {
   return answerMany(ctx, chosen, more);
 }
 
-export async function discardRows(
-  { deliveries, store }: DeliveryDeps,
-  tenant_id: string,
-  rows: DeliveryDoc[],
-) {
+async function discardRows({ deliveries, store }: DeliveryDeps, tenant_id: string, rows: DeliveryDoc[]) {
   const entry = { at: new Date(store.now()), what: "discarded" as const };
   const change = { $set: { state: "discarded" as const }, $unset: NOT_DEAD, $push: timelinePush(entry) };
   const { kept = [], unmapped = [] } = Object.groupBy(rows, ({ event_id }) =>

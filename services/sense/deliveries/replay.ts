@@ -7,7 +7,6 @@ import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.
 import { parseExact } from "../../../lib/json/json.ts";
 import { Due } from "../../../mixins/due.ts";
 import type { Loop } from "../../../mixins/loop.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange } from "../../platform/usage/tally.ts";
 import { deliveryTo, type Matches, type NewDelivery } from "../interests/receiver.ts";
 import type { ManyParams } from "./dead-letter-find.ts";
@@ -63,11 +62,10 @@ export class Replays {
 
   /** Carries out the oldest requested replays. @returns whether there may be more */
   relay(): Promise<boolean> {
-    const { broker, deliveries } = this.#deps;
     return this.#requested.work(async (tenant_id, rows) => {
       const withEvent = rows.filter(({ event_id }) => event_id !== null);
       for (const batch of inBatches(withEvent)) await this.#replayEvents(tenant_id, batch);
-      for (const row of rows.filter(isUnmapped)) await publishAgain(broker, deliveries, row);
+      for (const row of rows.filter(isUnmapped)) await publishAgain(this.#deps, row);
     });
   }
 
@@ -114,19 +112,16 @@ export class Replays {
 
   /** Requests the replay of dead letters. */
   async #mark(tenant_id: string, ids: Pick<DeliveryDoc, "_id">[]): Promise<void> {
-    const { deliveries, loop } = this.#deps;
-    for (const filter of byRows(ids))
-      await deliveries.updateMany(tenant_id, filter, { $set: { replay_at: this.#now() } });
+    const { deliveries, loop, store } = this.#deps;
+    const $set = { replay_at: new Date(store.now()) };
+    for (const filter of byRows(ids)) await deliveries.updateMany(tenant_id, filter, { $set });
     loop.nudge();
   }
 
   /** Returns the deliveries of events, given as JSON text by id. */
   async #match(tenant_id: string, envelopes: Map<string, string>): Promise<NewDelivery[]> {
     if (envelopes.size === 0) return [];
-    const events = [...envelopes].map(([event_id, envelope]) => ({
-      event_id,
-      envelope: parseExact(envelope),
-    }));
+    const events = [...envelopes].map(([event_id, text]) => ({ event_id, envelope: parseExact(text) }));
     const params = { tenant_id, events };
     const { matches } = await this.#deps.broker.call<Matches, unknown>("interests.match", params);
     const types = new Map<string, string>(events.map(({ event_id, envelope }) => [event_id, envelope.type]));
@@ -135,10 +130,6 @@ export class Replays {
       const size = Buffer.byteLength(envelopes.get(event_id) as string);
       return receivers.map((each) => deliveryTo(each, { tenant_id, event_id, type, size }));
     });
-  }
-
-  #now(): Date {
-    return new Date(this.#deps.store.now());
   }
 }
 
@@ -169,14 +160,14 @@ function notReplayed({ _id, tenant_id, agent_id, dlq_reason }: DeliveryDoc, kept
 type MappedAgain = { event: CloudEvent } | { error: string };
 
 /** A dead letter that its inlet can map again. */
-export type Unmapped = DeliveryDoc & Required<Pick<DeliveryDoc, "origin">>;
+type Unmapped = DeliveryDoc & Required<Pick<DeliveryDoc, "origin">>;
 
-export function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
+function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
   return doc.event_id === null && doc.origin !== undefined;
 }
 
 /** Maps the payload by the registration's current mapping. */
-export function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
+function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
   const { inlet, ...origin } = doc.origin;
   const { tenant_id, created_at, payload_json } = doc;
   const payload = payload_json === undefined ? undefined : parseExact(payload_json);
@@ -190,20 +181,13 @@ export function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAg
  *
  * @throws Error if the outcome cannot be determined now
  */
-export async function publishAgain(
-  broker: ServiceBroker,
-  deliveries: TenantCollection<DeliveryDoc>,
-  doc: Unmapped,
-): Promise<void> {
+async function publishAgain({ broker, deliveries }: DeliveryDeps, doc: Unmapped): Promise<unknown> {
   const { _id, tenant_id, agent_id } = doc;
   const guard = { _id, agent_id, state: "dead" as const };
   const error = await publish(broker, doc);
-  if (error === null) {
-    await deliveries.delete(tenant_id, guard);
-    return;
-  }
+  if (error === null) return deliveries.delete(tenant_id, guard);
   const dlq_reason = keptReason(error);
-  await deliveries.update(tenant_id, guard, {
+  return deliveries.update(tenant_id, guard, {
     $set: { dlq_reason, dlq_reason_key: reasonKey(tenant_id, dlq_reason) },
     $unset: { replay_at: 1 },
   });
