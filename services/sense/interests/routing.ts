@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import type {
   RoutingRaised,
   RoutingState,
@@ -31,8 +32,7 @@ interface RoutingDeps {
  * is in use.
  */
 export class Routing {
-  readonly #broker: ServiceBroker;
-  readonly #rows: RoutingRows;
+  readonly #deps: RoutingDeps;
   /** In order of last use. */
   readonly #tables = new Map<string, RoutingTable>();
   /** Tables that are being loaded or are catching up, one task a tenant. */
@@ -42,13 +42,12 @@ export class Routing {
   #rereading: Promise<void> | undefined;
 
   constructor(deps: RoutingDeps) {
-    this.#broker = deps.broker;
-    this.#rows = new RoutingRows(deps);
+    this.#deps = deps;
   }
 
   /** Returns the tenant's table, at the current version or newer. */
   async current(tenant_id: string): Promise<RoutingTable> {
-    const version = await this.#broker.call<number, unknown>("tenants.routing_version", { tenant_id });
+    const version = await this.#deps.broker.call<number, unknown>("tenants.routing_version", { tenant_id });
     for (;;) {
       const table = this.#tables.get(tenant_id);
       if (table && table.version >= version) return this.#used(tenant_id, table);
@@ -125,18 +124,18 @@ export class Routing {
     // Read before the rows, which are then as new or newer.
     const state = await this.#since(tenant_id, table);
     if (!table || !state.changes) return this.#load(tenant_id, state);
-    if (state.changes.length) await this.#rows.apply(tenant_id, table, state.changes);
+    if (state.changes.length) await applyChanges(this.#deps, tenant_id, table, state.changes);
     table.version = state.version;
     metrics.routingCatchUps.inc();
   }
 
   #since(tenant_id: string, table?: RoutingTable): Promise<RoutingState> {
-    return this.#broker.call("tenants.routing_since", { tenant_id, version: table?.version ?? 0 });
+    return this.#deps.broker.call("tenants.routing_since", { tenant_id, version: table?.version ?? 0 });
   }
 
   async #load(tenant_id: string, { version }: RoutingState): Promise<void> {
     const table = new RoutingTable(version);
-    await this.#rows.addAll(tenant_id, table);
+    await addAll(this.#deps, tenant_id, table);
     metrics.routingLoads.inc();
     this.#used(tenant_id, table);
     let total = 0;
@@ -168,92 +167,86 @@ const PAGE = 2_000;
 /** How long adding rows to a table may block the event loop. */
 const SLICE_MS = 2;
 
-/** Adds rows of the record to routing tables: all of a tenant, or those of some subjects. */
-class RoutingRows {
-  readonly #deps: RoutingDeps;
-
-  constructor(deps: RoutingDeps) {
-    this.#deps = deps;
+/** Adds all rows of a tenant to an empty table. */
+async function addAll(
+  { interests, waits, broker }: RoutingDeps,
+  tenant_id: string,
+  table: RoutingTable,
+): Promise<void> {
+  const agents = new Set<string>();
+  const slices = new Slices(SLICE_MS);
+  const readInterests = (after: string) => {
+    const options = { sort: { conflict_key: 1 }, limit: PAGE } as const;
+    return interests.find(tenant_id, { conflict_key: { $gt: after } }, options);
+  };
+  const readWaits = (after: string) =>
+    waits.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit: PAGE });
+  const read = <Row>(action: string) => {
+    return (after: string) => broker.call<Row[], unknown>(action, { tenant_id, after, limit: PAGE });
+  };
+  for await (const row of allPages(slices, readInterests, (each) => each.conflict_key)) {
+    table.subscribe(toSubscription(row), row);
+    agents.add(row.agent_id);
   }
-
-  /** Adds all rows of a tenant to an empty table. */
-  async addAll(tenant_id: string, table: RoutingTable): Promise<void> {
-    const agents = new Set<string>();
-    const slices = new Slices(SLICE_MS);
-    const readInterests = (after: string) => {
-      const options = { sort: { conflict_key: 1 }, limit: PAGE } as const;
-      return this.#deps.interests.find(tenant_id, { conflict_key: { $gt: after } }, options);
-    };
-    const read = <Row>(action: string) => {
-      return (after: string) =>
-        this.#deps.broker.call<Row[], unknown>(action, { tenant_id, after, limit: PAGE });
-    };
-    for await (const row of allPages(readInterests, (each) => each.conflict_key)) {
-      if (slices.over) await slices.next();
-      table.subscribe(toSubscription(row), row);
-      agents.add(row.agent_id);
-    }
-    const readWaits = (after: string) =>
-      this.#deps.waits.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit: PAGE });
-    for await (const row of allPages(readWaits, ({ _id }) => _id)) {
-      if (slices.over) await slices.next();
-      table.subscribe(waitSubscription(row));
-    }
-    for await (const subscription of allPages(read<Subscription>("channels.feeds_page"), ({ id }) => id)) {
-      if (slices.over) await slices.next();
-      table.subscribe(subscription);
-    }
-    const members = allPages(read<Membership>("channels.members_page"), ({ id }) => id);
-    for await (const { channel_id, agent_id } of members) {
-      if (slices.over) await slices.next();
-      table.join(channel_id, agent_id);
-      agents.add(agent_id);
-    }
-    const active = await this.#activeOf(tenant_id, agents);
-    for (const id of agents) table.setActive(id, active.has(id));
+  for await (const row of allPages(slices, readWaits, ({ _id }) => _id))
+    table.subscribe(waitSubscription(row));
+  const feeds = allPages(slices, read<Subscription>("channels.feeds_page"), ({ id }) => id);
+  for await (const feed of feeds) table.subscribe(feed);
+  const members = allPages(slices, read<Membership>("channels.members_page"), ({ id }) => id);
+  for await (const { channel_id, agent_id } of members) {
+    table.join(channel_id, agent_id);
+    agents.add(agent_id);
   }
+  const active = await findActive(broker, tenant_id, agents);
+  for (const id of agents) table.setActive(id, active.has(id));
+}
 
-  /** Reads the current state of some subjects and applies it to a table, in one step. */
-  async apply(tenant_id: string, table: RoutingTable, subjects: RoutingSubject[]): Promise<void> {
-    const ids = idsByKind(subjects);
-    const inChannels = ids.feed.length + ids.member.length + ids.channel.length > 0;
-    const params = { tenant_id, feed_ids: ids.feed, member_ids: ids.member, channel_ids: ids.channel };
-    const [interests, waits, { feeds, members }] = await Promise.all([
-      ids.interest.length ? this.#deps.interests.find(tenant_id, { _id: { $in: ids.interest } }) : [],
-      ids.interest.some(isWait) ? this.#deps.waits.find(tenant_id, { _id: { $in: ids.interest } }) : [],
-      inChannels ? this.#deps.broker.call<ChannelRows, object>("channels.routed", params) : NO_ROWS,
-    ]);
-    const agents = new Set([...ids.agent, ...[...interests, ...members].map(({ agent_id }) => agent_id)]);
-    const active = await this.#activeOf(tenant_id, agents);
+/** Reads the current state of some subjects and applies it to a table, in one step. */
+async function applyChanges(
+  deps: RoutingDeps,
+  tenant_id: string,
+  table: RoutingTable,
+  subjects: RoutingSubject[],
+): Promise<void> {
+  const ids = idsByKind(subjects);
+  const inChannels = ids.feed.length + ids.member.length + ids.channel.length > 0;
+  const params = { tenant_id, feed_ids: ids.feed, member_ids: ids.member, channel_ids: ids.channel };
+  const [interests, waits, { feeds, members }] = await Promise.all([
+    ids.interest.length ? deps.interests.find(tenant_id, { _id: { $in: ids.interest } }) : [],
+    ids.interest.some(isWait) ? deps.waits.find(tenant_id, { _id: { $in: ids.interest } }) : [],
+    inChannels ? deps.broker.call<ChannelRows, object>("channels.routed", params) : NO_ROWS,
+  ]);
+  const agents = new Set([...ids.agent, ...[...interests, ...members].map(({ agent_id }) => agent_id)]);
+  const active = await findActive(deps.broker, tenant_id, agents);
 
-    const existing = new Set([
-      ...[...interests, ...waits].map(({ _id }) => _id),
-      ...[...feeds, ...members].map(({ id }) => id),
-    ]);
-    for (const channel_id of ids.channel) table.empty(channel_id);
-    for (const id of [...ids.interest, ...ids.feed]) if (!existing.has(id)) table.unsubscribe(id);
-    for (const id of ids.member) if (!existing.has(id)) table.leave(...(id.split(" ") as [string, string]));
-    for (const row of interests) table.subscribe(toSubscription(row), row);
-    for (const row of waits) table.subscribe(waitSubscription(row));
-    for (const feed of feeds) table.subscribe(feed);
-    for (const { channel_id, agent_id } of members) table.join(channel_id, agent_id);
-    for (const id of agents) table.setActive(id, active.has(id));
+  const existing = new Set([
+    ...[...interests, ...waits].map(({ _id }) => _id),
+    ...[...feeds, ...members].map(({ id }) => id),
+  ]);
+  for (const channel_id of ids.channel) table.empty(channel_id);
+  for (const id of [...ids.interest, ...ids.feed]) if (!existing.has(id)) table.unsubscribe(id);
+  for (const id of ids.member) if (!existing.has(id)) table.leave(...(id.split(" ") as [string, string]));
+  for (const row of interests) table.subscribe(toSubscription(row), row);
+  for (const row of waits) table.subscribe(waitSubscription(row));
+  for (const feed of feeds) table.subscribe(feed);
+  for (const { channel_id, agent_id } of members) table.join(channel_id, agent_id);
+  for (const id of agents) table.setActive(id, active.has(id));
+}
+
+/** Returns which of some agents are active. */
+async function findActive(
+  broker: ServiceBroker,
+  tenant_id: string,
+  agents: Iterable<string>,
+): Promise<Set<string>> {
+  const all = [...agents];
+  const active = new Set<string>();
+  for (let at = 0; at < all.length; at += PAGE) {
+    const params = { tenant_id, agent_ids: all.slice(at, at + PAGE) };
+    for (const { id, status } of await broker.call<AgentState[], unknown>("agents.get_many", params))
+      if (status === "active") active.add(id);
   }
-
-  /** Returns which of some agents are active. */
-  async #activeOf(tenant_id: string, agents: Iterable<string>): Promise<Set<string>> {
-    const all = [...agents];
-    const active = new Set<string>();
-    for (let at = 0; at < all.length; at += PAGE) {
-      const params = { tenant_id, agent_ids: all.slice(at, at + PAGE) };
-      const states: { id: string; status: string }[] = await this.#deps.broker.call(
-        "agents.get_many",
-        params,
-      );
-      for (const { id, status } of states) if (status === "active") active.add(id);
-    }
-    return active;
-  }
+  return active;
 }
 
 const NO_ROWS: ChannelRows = { feeds: [], members: [] };
@@ -268,14 +261,18 @@ function idsByKind(subjects: RoutingSubject[]) {
   return ids;
 }
 
-/** Yields the rows of all pages, each read after the key of the last row before. */
+/** Yields the rows of all pages, each read after the key of the last row before, with pauses for the event loop. */
 async function* allPages<Row>(
+  slices: Slices,
   read: (after: string) => Promise<Row[]>,
   keyOf: (row: Row) => string,
 ): AsyncGenerator<Row> {
   for (let after = ""; ; ) {
     const rows = await read(after);
-    yield* rows;
+    for (const row of rows) {
+      if (slices.over) await slices.next();
+      yield row;
+    }
     if (rows.length < PAGE) return;
     after = keyOf(rows.at(-1) as Row);
   }
