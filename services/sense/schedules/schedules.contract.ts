@@ -118,6 +118,7 @@ const timing = optional({
   time_zone: TimeZone,
   at: nullable(At),
 });
+const settings = { ...timing, ...optional({ on_missed: Missed, paused: Paused }) };
 
 export const createSchedule = operation({
   action: "schedules.create",
@@ -129,13 +130,7 @@ export const createSchedule = operation({
     "`notbefore` instead. The number of schedules is limited (rule `schedule_limit`). Returns the schedule.",
   access,
   audit: true,
-  body: {
-    name: Name,
-    event: ScheduledEvent,
-    ...timing,
-    on_missed: Type.Optional(Missed),
-    paused: Type.Optional(Paused),
-  },
+  body: { name: Name, event: ScheduledEvent, ...settings },
   results: { 201: Schedule },
   errors: ["validation_error", "invalid_event", "business_rule_violation"],
   mcp: true,
@@ -178,13 +173,7 @@ export const updateSchedule = operation({
     "`paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole. Returns the schedule.",
   access,
   audit: true,
-  body: {
-    name: Type.Optional(Name),
-    event: Type.Optional(ScheduledEvent),
-    ...timing,
-    on_missed: Type.Optional(Missed),
-    paused: Type.Optional(Paused),
-  },
+  body: { ...optional({ name: Name, event: ScheduledEvent }), ...settings },
   answer: Schedule,
   errors: ["conflict", "invalid_event", "business_rule_violation"],
   mcp: true,

@@ -197,22 +197,14 @@ export class Schedules {
   /** @throws Fault business_rule_violation */
   async #requireCapacity({ tenant_id, _id, owner_id }: ScheduleDoc): Promise<void> {
     const { MAX_SCHEDULES_PER_AGENT, MAX_SCHEDULES_PER_TENANT } = this.#runtime.config;
-    const common = {
-      of: this.#rows,
-      rule: "schedule_limit",
-      instead: "Delete one first, or use one schedule for several receivers",
-    } as const;
+    const instead = "Delete one first, or use one schedule for several receivers";
+    const common = { of: this.#rows, rule: "schedule_limit", instead } as const;
     const standing = { ended_at: { $exists: false } };
-    const called = "schedules of an agent or person";
-    const own = { ...common, called, most: MAX_SCHEDULES_PER_AGENT, within: { owner_id, ...standing } };
-    await requireCapacity(own, tenant_id, _id);
-    const all = {
-      ...common,
-      called: "schedules of the organisation",
-      most: MAX_SCHEDULES_PER_TENANT,
-      within: standing,
-    };
-    await requireCapacity(all, tenant_id, _id);
+    for (const limit of [
+      { called: "an agent or person", most: MAX_SCHEDULES_PER_AGENT, within: { owner_id, ...standing } },
+      { called: "the organisation", most: MAX_SCHEDULES_PER_TENANT, within: standing },
+    ])
+      await requireCapacity({ ...common, ...limit, called: `schedules of ${limit.called}` }, tenant_id, _id);
   }
 
   #now(): Date {
@@ -234,11 +226,10 @@ function whenOf(
   { cron, at }: { cron?: string | null; at?: string | null },
   before: Pick<When, "cron" | "at">,
 ): Pick<When, "cron" | "at"> {
-  const time = typeof at === "string" ? new Date(at) : null;
-  if (typeof cron === "string" && time) return { cron, at: time };
-  if (typeof cron === "string") return { cron, at: null };
-  if (time) return { cron: null, at: time };
-  return { cron: cron === null ? null : before.cron, at: at === null ? null : before.at };
+  return {
+    cron: cron ?? (at || cron === null ? null : before.cron),
+    at: at ? new Date(at) : cron || at === null ? null : before.at,
+  };
 }
 
 const ownedBy = (caller: Caller) => (isAdmin(caller) ? {} : { owner_id: callerId(caller) });
