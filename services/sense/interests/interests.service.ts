@@ -88,9 +88,11 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       }),
 
       /** Returns the types that some interest or feed subscribes to. */
-      taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) =>
-        selectTaken(await routing.current(params.tenant_id), params.types),
-      ),
+      taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params: { tenant_id, types } }) => {
+        const table = await routing.current(tenant_id);
+        const taken = await Promise.all(types.map((type) => table.takes(type)));
+        return types.filter((_, i) => taken[i]);
+      }),
 
       /** Waits of other domains for one event each. */
       begin_waits: idempotent<OfTenant & { waits: NewWait[] }>(({ params: { tenant_id, waits: begun } }) =>
@@ -201,10 +203,4 @@ async function selectWaits(
   const readers = begun.map(({ reader_id = "" }) => reader_id);
   const allowed = await readersIn(broker, tenant_id, audience, readers);
   return ids(begun.filter(({ reader_id = "" }) => allowed.has(reader_id)));
-}
-
-/** Returns the types that some subscription's glob matches. */
-async function selectTaken(table: RoutingTable, types: string[]): Promise<string[]> {
-  const taken = await Promise.all(types.map((type) => table.takes(type)));
-  return types.filter((_, i) => taken[i]);
 }

@@ -108,7 +108,11 @@ export class MatchIndex {
    * @param maxMs null if it takes longer, without the time of other work
    */
   async match(event: FilterableEvent, maxMs = Number.POSITIVE_INFINITY): Promise<MatchResult | null> {
-    const pass = this.#begin(event);
+    const { type } = event;
+    const pass: Pass = {
+      ...{ number: ++this.#passes, type, scope: new EventScope(event), candidates: this.#candidates(type) },
+      ...{ pending: [], changed: new Set(), result: newResult() },
+    };
     this.#underWay.add(pass);
     const slices = new Slices(SLICE_MS);
     const isLate = async () => {
@@ -145,21 +149,6 @@ export class MatchIndex {
       if (filter === undefined) result.matched.push(subscription);
       else addMatches(pass, this.#filters.get(filter) as DistinctFilter, [subscription]);
     }
-  }
-
-  #begin(event: FilterableEvent): Pass {
-    const { type } = event;
-    const candidates = this.#candidates(type);
-    const scope = new EventScope(event);
-    return {
-      number: ++this.#passes,
-      type,
-      scope,
-      candidates,
-      pending: [],
-      changed: new Set(),
-      result: newResult(),
-    };
   }
 
   #candidates(type: string): Subscribers[] {
