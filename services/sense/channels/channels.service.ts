@@ -1,5 +1,6 @@
 import type { Call, Caller, OfAgent } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound, requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -179,9 +180,7 @@ export class Channels {
   }
 }
 
-function toChannel({ _id: id, name, description, created_at, updated_at }: ChannelDoc) {
-  return { id, name, description, created_at, updated_at };
-}
+const toChannel = (row: ChannelDoc) => presentAs(contract.Channel, row);
 
 /** The operations on channels' members. */
 export class Members {
@@ -231,13 +230,11 @@ function selfOf(caller: Caller): string {
   });
 }
 
-export function toMembership({ _id: id, channel_id, agent_id }: MemberDoc) {
+function toMembership({ _id: id, channel_id, agent_id }: MemberDoc) {
   return { id, channel_id, agent_id };
 }
 
-function toMember({ channel_id, agent_id, joined_at }: MemberDoc) {
-  return { channel_id, agent_id, joined_at };
-}
+const toMember = (row: MemberDoc) => presentAs(contract.Member, row);
 
 /** The operations on channels' feeds. */
 export class Feeds {
@@ -318,6 +315,4 @@ export function toSubscription({ _id: id, channel_id, event_type_glob: glob, fil
   return { id, kind: "feed" as const, channel_id, glob, ...filter, priority: 0 };
 }
 
-function toFeed({ _id: id, channel_id, event_type_glob, filter_expression, created_at }: FeedDoc) {
-  return { id, channel_id, event_type_glob, filter_expression, created_at };
-}
+const toFeed = (row: FeedDoc) => presentAs(contract.Feed, row);

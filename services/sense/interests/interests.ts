@@ -1,6 +1,7 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { conflict, forbidden, requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -11,8 +12,9 @@ import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import { adviseOn } from "./advice.ts";
 import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./explain.ts";
 import type { InterestLimits } from "./interest-limits.ts";
-import type * as contract from "./interests.contract.ts";
+import * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc } from "./interests.model.ts";
+import type { Routing } from "./routing.ts";
 
 type CreateParams = ParamsOf<typeof contract.createInterest>;
 type UpdateParams = ParamsOf<typeof contract.updateInterest>;
@@ -21,10 +23,7 @@ interface InterestsDeps {
   interests: TenantCollection<InterestDoc>;
   store: Store;
   limits: InterestLimits;
-  routing: {
-    /** Returns for how many ms an interest's filter is still suspended on this node; 0 if it is not. */
-    suspendedFor(tenant_id: string, id: string): number;
-  };
+  routing: Pick<Routing, "suspendedFor">;
 }
 
 const DEFAULT_PRIORITY = 5;
@@ -54,28 +53,18 @@ export class Interests {
   }
 
   async create(ctx: Call<CreateParams>) {
-    const { agent_id, event_type, priority, enrichment_depth } = ctx.params;
+    const { agent_id, event_type, priority = DEFAULT_PRIORITY, enrichment_depth = "none" } = ctx.params;
     const { retry_delays_seconds = null, ordering_key = null } = ctx.params;
     const filter_expression = givenFilter(ctx.params.filter_expression);
     await authorizeAgent(ctx);
     requireOwnOrPerson(ctx);
     check(ctx.params);
-    const warnings = await adviseOn(ctx, {
-      tenant_id: ctx.meta.caller.tenant_id,
-      glob: event_type,
-      filter: filter_expression,
-    });
+    const { tenant_id } = ctx.meta.caller;
+    const warnings = await adviseOn(ctx, { tenant_id, glob: event_type, filter: filter_expression });
     const at = this.#now();
     const row: InterestDoc = {
-      _id: newId("int", ctx.meta.idempotency_seed),
-      tenant_id: ctx.meta.caller.tenant_id,
-      agent_id,
-      event_type,
-      filter_expression,
-      priority: priority ?? DEFAULT_PRIORITY,
-      enrichment_depth: enrichment_depth ?? "none",
-      retry_delays_seconds,
-      ordering_key,
+      ...{ _id: newId("int", ctx.meta.idempotency_seed), tenant_id, agent_id },
+      ...{ event_type, filter_expression, priority, enrichment_depth, retry_delays_seconds, ordering_key },
       conflict_key: conflictKey(agent_id, event_type, filter_expression),
       unmatched_since: at,
       created_at: at,
@@ -174,16 +163,15 @@ export class Interests {
   }
 
   #present(row: InterestDoc, warnings: string[] = []) {
-    const { _id: id, tenant_id, agent_id, event_type, filter_expression, priority } = row;
-    const { enrichment_depth, retry_delays_seconds = null, ordering_key = null } = row;
-    const ms = this.#deps.routing.suspendedFor(tenant_id, id);
-    return {
-      ...{ id, agent_id, event_type, filter_expression, priority, enrichment_depth },
-      ...{ retry_delays_seconds, ordering_key },
-      filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms) : null,
-      ...{ created_at: row.created_at, updated_at: row.updated_at },
-      ...(warnings.length > 0 && { warnings }),
-    };
+    const ms = this.#deps.routing.suspendedFor(row.tenant_id, row._id);
+    return presentAs(
+      contract.Interest,
+      { retry_delays_seconds: null, ordering_key: null, ...row },
+      {
+        filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms).toISOString() : null,
+        ...(warnings.length > 0 && { warnings }),
+      },
+    );
   }
 
   #now(): Date {
