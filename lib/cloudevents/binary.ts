@@ -1,7 +1,7 @@
 import { isFault } from "../contract/faults.ts";
 import { charsetOf, JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
 import { NumberTooLarge, parseJsonBytes } from "../json/json.ts";
-import { type CloudEvent, invalidEvent } from "./cloudevents.ts";
+import { ATTRIBUTES, type CloudEvent, invalidEvent } from "./cloudevents.ts";
 
 const TEXT_TYPE = /^text\/|^application\/(?:[^/]+\+)?xml$/;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -73,21 +73,9 @@ const PREFIX = /^(?:cloudevents[:_]|ce-)/;
 /** A header of a broker's message, typed by its protocol. */
 export type HeaderValue = string | number | boolean | Date | Uint8Array;
 
-/** Attributes that are strings in the CloudEvents type system, for any type of header. */
-const TEXT_ATTRIBUTES = new Set([
-  "specversion",
-  "id",
-  "source",
-  "type",
-  "subject",
-  "time",
-  "dataschema",
-  "datacontenttype",
-]);
-
 /**
  * Returns the attributes of a broker's message in binary mode, null for other messages. Header names are lower case.
- * Extensions keep their types in JSON: bytes as base64, times as RFC 3339.
+ * Those that CloudEvents defines are texts; extensions keep their types in JSON: bytes as base64, times as RFC 3339.
  */
 export function readAttributes(
   headers: Readonly<Record<string, HeaderValue | undefined>>,
@@ -96,7 +84,7 @@ export function readAttributes(
     Object.entries(headers).flatMap(([header, value]) => {
       if (value === undefined || !PREFIX.test(header)) return [];
       const name = header.replace(PREFIX, "");
-      return [[name, TEXT_ATTRIBUTES.has(name) ? toText(value) : toTyped(value)]];
+      return [[name, ATTRIBUTES.includes(name) ? toText(value) : toTyped(value)]];
     }),
   );
   if (attributes.specversion === undefined) return null;

@@ -1,4 +1,4 @@
-import { expectation, Fault, quoted } from "../contract/faults.ts";
+import { expectation, Fault, quoted, shown } from "../contract/faults.ts";
 import { hasRealDay } from "../time.ts";
 
 /** A CloudEvents 1.0 envelope in its JSON form (spec: Event). Any other name is an extension attribute. */
@@ -19,6 +19,11 @@ export interface CloudEvent {
   data_base64?: string;
   [extension: string]: unknown;
 }
+
+/** The attributes that CloudEvents defines. */
+export const ATTRIBUTES = [
+  ...["specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema"],
+];
 
 /** The check of an attribute, and the expectation that an error states. */
 interface Rule {
@@ -194,12 +199,4 @@ function isScalar(value: unknown): boolean {
   return (
     typeof value === "boolean" || (Number.isInteger(value) && (value as number) === ((value as number) | 0))
   );
-}
-
-const SHOWN_CHARACTERS = 200;
-
-/** Returns the given value, short enough for an error. */
-function shown(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? "null";
-  return text.length <= SHOWN_CHARACTERS ? value : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }

@@ -1,3 +1,4 @@
+import { ATTRIBUTES } from "../cloudevents/cloudevents.ts";
 import { nearest } from "../contract/nearest.ts";
 import { FilterError, type Node, operands, parseTree } from "./cel.ts";
 import { compileGlob } from "./glob.ts";
@@ -14,11 +15,8 @@ export interface Read {
   field?: string;
 }
 
-/** Attributes of an event that CloudEvents defines, and its data. */
-export const ATTRIBUTES = [
-  ...["specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema"],
-  ...["data", "data_base64"],
-];
+/** Names of an event that CloudEvents defines. */
+export const DEFINED = [...ATTRIBUTES, "data", "data_base64"];
 const EXTENSION = /^[a-z0-9]+$/;
 /** Macros that bind their first argument to each element. */
 const MACROS = new Set(["all", "exists", "exists_one", "map", "filter"]);
@@ -60,7 +58,7 @@ export function requirePossibleNames(expression: string): void {
     const literal = of === "key" && LITERALS.get(name);
     if (literal) throw new FilterError(`CEL writes \`${literal}\` for \`${name}\``, position);
     if (of !== "event" || name === "data") continue;
-    if (!ATTRIBUTES.includes(name) && !EXTENSION.test(name)) {
+    if (!DEFINED.includes(name) && !EXTENSION.test(name)) {
       const message = `\`event.${name}\` is not a variable: attributes of an event have lower-case letters and digits`;
       throw new FilterError(`${message}. Did you mean \`${attributeLike(name)}\`?`, position);
     }
@@ -72,7 +70,7 @@ export function requirePossibleNames(expression: string): void {
 }
 
 function attributeLike(name: string): string {
-  const like = nearest(name, ATTRIBUTES);
+  const like = nearest(name, DEFINED);
   return like?.close ? `event.${like.name}` : `data.${name}`;
 }
 
@@ -159,8 +157,9 @@ export function malformed(type: string): string | null {
  * or changed, or two swapped; null otherwise.
  */
 export function neighbourSeen(glob: string, types: readonly string[]): string | null {
-  const { prefix, test } = bound(glob);
-  if (types.some(test)) return null;
+  const compiled = compileGlob(glob);
+  const { prefix } = compiled;
+  if (types.some((type) => compiled.test(type))) return null;
   const rest = glob.slice(prefix.length);
   for (const type of types) {
     for (const more of [0, -1, 1]) {
@@ -173,14 +172,9 @@ export function neighbourSeen(glob: string, types: readonly string[]): string | 
   return null;
 }
 
-function bound(glob: string) {
-  const compiled = compileGlob(glob);
-  return { prefix: compiled.prefix, test: (type: string) => compiled.test(type) };
-}
-
 function isGlobFor(glob: string, type: string): boolean {
   try {
-    return bound(glob).test(type);
+    return compileGlob(glob).test(type);
   } catch {
     // A seen type with wildcards in it.
     return false;

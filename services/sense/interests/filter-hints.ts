@@ -1,6 +1,6 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nearest } from "../../../lib/contract/nearest.ts";
-import { ATTRIBUTES, listReads, type Read } from "../../../lib/filter/names.ts";
+import { DEFINED, listReads, type Read } from "../../../lib/filter/names.ts";
 
 /** Depth to which a misplaced key is searched in data. */
 const DEPTH = 3;
@@ -58,7 +58,7 @@ function alternative({ of, name, field }: Read, events: readonly CloudEvent[]): 
       for (const key of Object.keys(event.data)) if (keys.size < MAX_KEYS) keys.add(key);
     for (const attribute of Object.keys(event)) attributes.add(attribute);
   }
-  if (of !== "event" && ATTRIBUTES.includes(name)) return `event.${name}`;
+  if (of !== "event" && DEFINED.includes(name)) return `event.${name}`;
   const key = nearest(name, [...keys]);
   const attribute = nearest(name, [...attributes]);
   const [first, second] = of === "event" ? [attribute, key] : [key, attribute];
