@@ -123,25 +123,16 @@ export class Amqp091Connector extends Subscription implements Connector {
   }
 
   #toMessage(channel: Channel, message: ConsumeMessage): BrokerMessage {
-    const {
-      contentType,
-      contentEncoding,
-      messageId,
-      appId,
-      userId,
-      type,
-      timestamp,
-      correlationId,
-      replyTo,
-    } = message.properties;
+    const { content, properties } = message;
+    const { appId, userId, type, timestamp, correlationId, replyTo } = properties;
     const { exchange, routingKey } = message.fields;
-    const headers = withTimes(message.properties.headers);
+    const headers = withTimes(properties.headers);
     return {
-      body: message.content,
-      size: this.#sizes.get(message.properties) ?? message.content.length,
-      content_type: textOrNull(contentType),
-      content_encoding: textOrNull(contentEncoding),
-      message_id: textOrNull(messageId),
+      body: content,
+      size: this.#sizes.get(properties) ?? content.length,
+      content_type: textOrNull(properties.contentType),
+      content_encoding: textOrNull(properties.contentEncoding),
+      message_id: textOrNull(properties.messageId),
       properties: [appId, userId, type, timestamp, correlationId, replyTo, exchange, routingKey],
       ...(this.#isStream && { offset: offsetOf(message) }),
       headers: plainHeaders(headers),

@@ -1,5 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { HeaderValue } from "../lib/cloudevents/binary.ts";
 import { hostOf, refusePrivate } from "./address-guard.ts";
 import { makeLookup } from "./host-resolver.ts";
@@ -124,15 +125,8 @@ export async function guardSocket({
 }
 
 /** Resolves when the promise settles, or after `ms`. */
-export function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    promise.then(done, done);
-  });
+export async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  await Promise.race([promise, sleep(ms, undefined, { ref: false })]).catch(() => {});
 }
 
 /** Returns a non-empty text; else null. */
