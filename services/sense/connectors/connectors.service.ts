@@ -1,10 +1,10 @@
 import { FollowingLoop } from "../../../mixins/shared.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
+import type { Again } from "../deliveries/deliveries.model.ts";
 import * as contract from "./connectors.contract.ts";
 import { ConnectorModel } from "./connectors.model.ts";
 import { Connectors } from "./connectors.ts";
-import type { Again } from "./intake.ts";
 import { Runner } from "./runner.ts";
 
 /** Polling interval, for changes and wake-ups that were lost between nodes. */

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { assertPublicHost, hostOf, type Resolve } from "../../../connectors/address-guard.ts";
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
 import { credentialsFault } from "../../../lib/http/address-credentials.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -8,9 +9,10 @@ import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireCapacity } from "../../../storage/writes.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
+import type { Again } from "../deliveries/deliveries.model.ts";
 import { compileMapping, shownMapping } from "../ingest/mapping.ts";
 import type * as contract from "./connectors.contract.ts";
-import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
+import { type ConnectorKind, type ConnectorState, ConnectorView } from "./connectors.contract.ts";
 import {
   type ConnectorDoc,
   ConnectorModel,
@@ -19,7 +21,7 @@ import {
   sealedAt,
 } from "./connectors.model.ts";
 import { nothing } from "./consumer.ts";
-import { type Again, mapAgain } from "./intake.ts";
+import { mapAgain } from "./intake.ts";
 import { instanceOf } from "./reporter.ts";
 
 const PREFETCH = 100;
@@ -71,9 +73,8 @@ export class Connectors {
   }
 
   async get({ params: { connector_id }, meta }: CallOf<typeof contract.getConnector>) {
-    const [shown] = await this.#show(meta.caller.tenant_id, [
-      await this.#find(meta.caller.tenant_id, connector_id),
-    ]);
+    const { tenant_id } = meta.caller;
+    const [shown] = await this.#show(tenant_id, [await this.#find(tenant_id, connector_id)]);
     return shown;
   }
 
@@ -83,11 +84,8 @@ export class Connectors {
     const { source } = await this.#find(tenant_id, connector_id);
     if (mapping) compileMapping({ ...mapping, source });
     const $set = { ...defined({ name, mapping, prefetch, paused }), updated_at: this.#now() };
-    requireFound(
-      await this.#rows.update(tenant_id, { _id: connector_id }, { $set }),
-      "connector",
-      connector_id,
-    );
+    const updated = await this.#rows.update(tenant_id, { _id: connector_id }, { $set });
+    requireFound(updated, "connector", connector_id);
     await this.#announce();
     if (paused) await this.#stop(connector_id);
     return this.get(ctx);
@@ -188,18 +186,15 @@ export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number
   const failed = fresh.filter((row) => row.last_error_at !== null);
   const last = failed.sort((a, b) => Number(b.last_error_at) - Number(a.last_error_at))[0];
   const lags = fresh.flatMap(({ lag }) => lag ?? []);
-  const { _id: id, name, kind, from, source, prefetch, paused, counts } = doc;
-  return {
-    ...{ id, name, kind, url: doc.shown_url },
+  const { kind, from, paused } = doc;
+  return presentAs(ConnectorView, doc, {
+    url: doc.shown_url,
     queue: kind === "amqp091" ? from : null,
     address: kind === "amqp10" ? from : null,
-    ...{ source, mapping: shownMapping(doc.mapping), prefetch, paused },
-    state: paused ? "paused" : state,
+    mapping: shownMapping(doc.mapping),
+    state: paused ? ("paused" as const) : state,
     last_error: last?.last_error ?? null,
     last_error_at: last?.last_error_at?.toISOString() ?? null,
-    counts,
     lag: !paused && lags.length ? Math.max(...lags) : null,
-    created_at: doc.created_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
-  };
+  });
 }

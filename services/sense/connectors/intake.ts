@@ -8,14 +8,9 @@ import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { parseJsonBytes, unreadableJson } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { thrownMappingError } from "../deliveries/dead-letter-state.ts";
+import type { Again } from "../deliveries/deliveries.model.ts";
 import { type Entered, type Entering, enterAll, type Later } from "../ingest/enter.ts";
-import {
-  compileMapping,
-  type Mapped,
-  type MappedHeaders,
-  type Mapping,
-  mapCloudEvent,
-} from "../ingest/mapping.ts";
+import { compileMapping, type Mapped, type Mapping, mapCloudEvent } from "../ingest/mapping.ts";
 import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
 
 const STRUCTURED = "application/cloudevents+json";
@@ -27,21 +22,7 @@ type Read =
   | { error: string; payload: unknown; origin?: Origin };
 
 /** Data that another mapping needs besides the payload. */
-interface Origin {
-  default_id: string;
-  headers: MappedHeaders;
-  /** Whether the payload is an event already. */
-  structured: boolean;
-}
-
-/** An unmapped message as its dead letter stores it. */
-export interface Again extends Origin {
-  tenant_id: string;
-  registration_id: string;
-  payload: unknown;
-  /** When it was received, in ms. */
-  received_at: number;
-}
+type Origin = Pick<Again, "default_id" | "headers" | "structured">;
 
 /** Maps an unmapped message by its connector's current mapping. */
 export function mapAgain(

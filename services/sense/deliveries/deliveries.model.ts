@@ -42,9 +42,17 @@ export interface Origin {
   registration_id: string;
   /** The event's id if the mapping sets none. */
   default_id: string;
-  headers: Record<string, string | undefined>;
+  headers: Record<string, string | null | undefined>;
   /** It was declared a CloudEvent. */
   structured?: boolean;
+}
+
+/** An unmapped payload that its inlet maps again. */
+export interface Again extends Omit<Origin, "inlet"> {
+  tenant_id: string;
+  payload: unknown;
+  /** When it was received, in ms. */
+  received_at: number;
 }
 
 /** Limit of entries, the latest kept: a delivery may be attempted a hundred times. */

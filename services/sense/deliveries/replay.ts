@@ -12,7 +12,14 @@ import { deliveryTo, type Matches, type NewDelivery } from "../interests/receive
 import type { ManyParams } from "./dead-letter-find.ts";
 import { keptReason, mappingError } from "./dead-letter-state.ts";
 import { answerMany, byRows, chooseDead, type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDeps, type DeliveryDoc, deliveryId, inBatches, reasonKey } from "./deliveries.model.ts";
+import {
+  type Again,
+  type DeliveryDeps,
+  type DeliveryDoc,
+  deliveryId,
+  inBatches,
+  reasonKey,
+} from "./deliveries.model.ts";
 import type { Enqueuer } from "./enqueue.ts";
 
 interface ReplaysDeps extends DeliveryDeps {
@@ -172,7 +179,8 @@ function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
   const { tenant_id, created_at, payload_json } = doc;
   const payload = payload_json === undefined ? undefined : parseExact(payload_json);
   const received_at = created_at.getTime();
-  return broker.call(`${inlet}.map_again`, { ...origin, tenant_id, payload, received_at });
+  const params: Again = { ...origin, tenant_id, payload, received_at };
+  return broker.call(`${inlet}.map_again`, params);
 }
 
 /**

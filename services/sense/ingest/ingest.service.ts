@@ -12,6 +12,7 @@ import {
   type Runtime,
   type ServiceFactory,
 } from "../../runtime.ts";
+import type { Again } from "../deliveries/deliveries.model.ts";
 import type { Loaded } from "../interests/explain.ts";
 import { idOfSender } from "./delivery-id.ts";
 import * as contract from "./ingest.contract.ts";
@@ -25,7 +26,7 @@ import {
 } from "./ingest.model.ts";
 import type { MappedHeaders } from "./mapping.ts";
 import { readPayload } from "./payload.ts";
-import { type Again, Receiver } from "./receive.ts";
+import { Receiver } from "./receive.ts";
 import { RequestLog } from "./request-log.ts";
 import { compileWebhookMapping, loadSlug, Webhooks, webhookPath } from "./webhooks.ts";
 

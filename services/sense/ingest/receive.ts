@@ -14,6 +14,7 @@ import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import { RateWindows, WINDOW_SECONDS } from "../../platform/admission/rate-windows.ts";
 import type { Runtime } from "../../runtime.ts";
+import type { Again } from "../deliveries/deliveries.model.ts";
 import { FirstIds, type Signed } from "./delivery-id.ts";
 import { type Entered, receiptOf, takeIn } from "./enter.ts";
 import {
@@ -29,7 +30,7 @@ import {
 import { type LoggedRequest, WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
-import type { Mapped, MappedHeaders } from "./mapping.ts";
+import type { Mapped } from "./mapping.ts";
 import type { RequestLog } from "./request-log.ts";
 import { compileWebhookMapping, findPreset, MOST_WEBHOOKS, schemesOf, webhookPath } from "./webhooks.ts";
 
@@ -42,19 +43,8 @@ interface Delivery {
   /** The body in base64. */
   raw: string;
   headers: DeliveryHeaders;
-  /** Path and query. */
+  /** Path and query as received; absent from gateways of earlier versions. */
   target?: string;
-}
-
-/** An unmapped payload as its dead letter stores it. */
-export interface Again {
-  tenant_id: string;
-  registration_id: string;
-  default_id: string;
-  headers: MappedHeaders;
-  payload: unknown;
-  /** When it was received, in ms. */
-  received_at: number;
 }
 
 /** A webhook whose secret did not sign a request, and why. */
@@ -257,15 +247,9 @@ export class Receiver {
   }
 }
 
-interface Arrived {
-  headers: DeliveryHeaders;
-  /** Path and query as received; absent from gateways of earlier versions. */
-  target?: string;
-}
-
 /** Returns the addresses that the sender may have used: the server's public one, else those that the request names. */
 export function listAddresses(
-  { headers, target }: Arrived,
+  { headers, target }: Pick<Delivery, "headers" | "target">,
   { PUBLIC_URL }: Pick<Config, "PUBLIC_URL">,
 ): string[] {
   if (target === undefined) return [];
