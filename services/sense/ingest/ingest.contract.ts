@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import type { FaultCode } from "../../../lib/contract/faults.ts";
 import { AnyText, Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { SCHEMES, SENDERS } from "../../../lib/webhooks/senders.ts";
 import { CloudEvent, Differs } from "../events/events.contract.ts";
@@ -227,18 +228,6 @@ const titles = (kind: "challenge" | "answer") =>
 const TenantSlug = Type.String({ description: "Slug of the tenant." });
 const WebhookSource = Type.String({ description: "`source` of the webhook." });
 
-const receiving = {
-  root: true,
-  access: { by: "public" },
-  consumes: "raw",
-  results: {
-    200: Challenge,
-    202: Type.Union([WebhookResult, WebhookBatchResult]),
-    204: null,
-  },
-  errors: ["authentication_failed", "rate_limited", "business_rule_violation"],
-} as const;
-
 const listHeaders = () =>
   SCHEMES.slice(1)
     .map(({ header }) => `\`${header}\``)
@@ -261,15 +250,26 @@ export const delivery = {
   target: Type.Optional(Type.String({ description: "Path and query of the request, as received." })),
 };
 
+const receiving = {
+  root: true,
+  access: { by: "public" },
+  consumes: "raw",
+  results: {
+    200: Challenge,
+    202: Type.Union([WebhookResult, WebhookBatchResult]),
+    204: null,
+  },
+  description: signed,
+  body: delivery,
+  errors: ["authentication_failed", "rate_limited", "business_rule_violation"] as FaultCode[],
+} as const;
+
 export const receiveWebhook = operation({
   ...receiving,
   action: "ingest.receive",
   route: "POST /w/{tenant_slug}",
   summary: "Deliver a webhook from any source of the tenant",
-  description: signed,
   path: { tenant_slug: TenantSlug },
-  body: delivery,
-  errors: [...receiving.errors],
 });
 
 export const receiveWebhookFromSource = operation({
@@ -277,10 +277,7 @@ export const receiveWebhookFromSource = operation({
   action: "ingest.receive_from",
   route: "POST /w/{tenant_slug}/{source}",
   summary: "Deliver a webhook from one source",
-  description: signed,
   path: { tenant_slug: TenantSlug, source: WebhookSource },
-  body: delivery,
-  errors: [...receiving.errors],
 });
 
 const verifying = {
@@ -295,7 +292,7 @@ const verifying = {
   body: delivery,
   answer: Challenge,
   alsoProduces: "text/plain",
-  errors: ["authentication_failed", "rate_limited"],
+  errors: ["authentication_failed", "rate_limited"] as FaultCode[],
 } as const;
 
 export const verifyWebhook = operation({
@@ -304,7 +301,6 @@ export const verifyWebhook = operation({
   summary: "Verify the address for webhooks from any source of the tenant",
   route: "GET /w/{tenant_slug}",
   path: { tenant_slug: TenantSlug },
-  errors: [...verifying.errors],
 });
 
 export const verifyWebhookForSource = operation({
@@ -313,7 +309,6 @@ export const verifyWebhookForSource = operation({
   summary: "Verify the address for webhooks from one source",
   route: "GET /w/{tenant_slug}/{source}",
   path: { tenant_slug: TenantSlug, source: WebhookSource },
-  errors: [...verifying.errors],
 });
 
 const validating = {
