@@ -1,6 +1,6 @@
 import { type Caller, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
-import { forbidden, notFound } from "../../../lib/contract/faults.ts";
+import { forbidden, requireFound } from "../../../lib/contract/faults.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
 import { DAY_MS } from "../../../lib/time.ts";
@@ -127,8 +127,8 @@ export class EventTypes {
     requireMayRead(caller);
     await this.flush();
     const { tenant_id } = caller;
-    const row = await this.#rows.findOne(tenant_id, { _id: eventTypeId(tenant_id, type) });
-    if (!row) throw notFound("event_type", type);
+    const known = await this.#rows.findOne(tenant_id, { _id: eventTypeId(tenant_id, type) });
+    const row = requireFound(known, "event_type", type);
     const { broker } = this.#deps;
     const [listeners, last] = await Promise.all([
       broker.call<Listener[], ListenersParams>("interests.listeners", { tenant_id, type }),

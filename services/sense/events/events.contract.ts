@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
@@ -239,11 +239,12 @@ export const streamEvents = operation({
   errors: ["insufficient_scope", "validation_error"],
 });
 
-const TimelineEntry = component("TimelineEntry", {
+export const TimelineEntry = component("TimelineEntry", {
   at: Timestamp,
   what: Type.String({ examples: ["published"] }),
   reason: Type.Optional(Type.String()),
 });
+export type TimelineEntry = Static<typeof TimelineEntry>;
 
 const EventReceiver = component("EventReceiver", {
   delivery_id: Id("dlv"),

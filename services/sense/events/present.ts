@@ -1,5 +1,5 @@
 import { parseExact } from "../../../lib/json/json.ts";
-import type { EventState } from "./events.contract.ts";
+import type { EventState, TimelineEntry } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 
 /** Formats an event for callers. */
@@ -35,13 +35,8 @@ export function eventState({ parked_at, fanned_out_at, due_at }: EventDoc): Even
  * Returns the event's own timeline; its receivers have separate ones. Matching is recorded once all deliveries are
  * written, but shown no later than the first of them.
  */
-export function buildTimeline(
-  row: EventDoc,
-  firstMatched?: string,
-): { at: string; what: string; reason?: string }[] {
-  const entries: { at: string; what: string; reason?: string }[] = [
-    { at: row.accepted_at.toISOString(), what: "published" },
-  ];
+export function buildTimeline(row: EventDoc, firstMatched?: string): TimelineEntry[] {
+  const entries: TimelineEntry[] = [{ at: row.accepted_at.toISOString(), what: "published" }];
   if (row.not_before) {
     const reason = `until ${row.not_before.toISOString()}`;
     entries.push({ at: row.accepted_at.toISOString(), what: "waiting", reason });
