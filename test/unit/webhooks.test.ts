@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { RateWindows } from "../../services/platform/admission/rate-windows.ts";
 import { asFirst, FirstIds, type Signed } from "../../services/sense/ingest/delivery-id.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { readPayload } from "../../services/sense/ingest/payload.ts";
-import { WebhookLimits } from "../../services/sense/ingest/receive.ts";
+import { countSigned } from "../../services/sense/ingest/receive.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
 import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 
@@ -117,7 +118,10 @@ describe("an id and a topic that are not signed", () => {
 });
 
 describe("limits", () => {
-  const limits = (perTenant: number) => new WebhookLimits({ WEBHOOKS_PER_MINUTE: perTenant }, null);
+  const limits = (perTenant: number) => {
+    const windows = new RateWindows(null);
+    return { accept: (tenant_id: string, now: number) => countSigned(windows, perTenant, tenant_id, now) };
+  };
   const tooMany = expect.objectContaining({
     type: "rate_limited",
     data: { retry_after_seconds: 60, limit: 2, window_seconds: 60 },

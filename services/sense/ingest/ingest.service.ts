@@ -4,19 +4,11 @@ import { parseExact } from "../../../lib/json/json.ts";
 import { deletion } from "../../../mixins/due.ts";
 import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import {
-  action,
-  type CallOf,
-  idempotent,
-  internal,
-  type Runtime,
-  type ServiceFactory,
-} from "../../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Again } from "../deliveries/deliveries.model.ts";
 import type { Loaded } from "../interests/explain.ts";
 import { idOfSender } from "./delivery-id.ts";
 import * as contract from "./ingest.contract.ts";
-import * as receiving from "./ingest.contract.ts";
 import {
   type LoggedRequest,
   WebhookBodyModel,
@@ -39,7 +31,6 @@ export const ingestService: ServiceFactory = (runtime) => {
   const report = (err: unknown) => runtime.log.warn({ err }, LOG_FAILED);
   const log = new RequestLog({ logs: runtime.store.collection(WebhookLogModel), webhooks: rows, report });
   const webhooks = new Webhooks(runtime, rows, log);
-  const tests = new MappingTests(runtime, webhooks, log);
   const receiver = new Receiver(runtime, rows, log);
   const bodies = runtime.store.collection(WebhookBodyModel);
   const expired = deletion({ rows: bodies, by: "expires_at", now: runtime.store.now });
@@ -54,16 +45,24 @@ export const ingestService: ServiceFactory = (runtime) => {
       update_webhook: action(contract.updateWebhook, (ctx) => webhooks.update(ctx)),
       delete_webhook: action(contract.deleteWebhook, (ctx) => webhooks.delete(ctx)),
       rotate_webhook: action(contract.rotateWebhookSecret, (ctx) => webhooks.rotate(ctx)),
-      test_mapping: action(contract.testWebhookMapping, (ctx) => tests.testMapping(ctx)),
-      test_webhook: action(contract.testWebhook, (ctx) => tests.test(ctx)),
+      test_mapping: action(contract.testWebhookMapping, (ctx) => {
+        const { source, mapping } = ctx.params;
+        return tryMapping(ctx, { _id: NEW_ID, source, mapping }, sampleIn(ctx.params), runtime.store.now());
+      }),
+      test_webhook: action(contract.testWebhook, async (ctx) => {
+        const webhook = await webhooks.find(ctx);
+        const { mapping = webhook.mapping, request_id: id } = ctx.params;
+        const sample = id === undefined ? sampleIn(ctx.params) : await loadSample(ctx, log, webhook, id);
+        return tryMapping(ctx, { ...webhook, mapping }, sample, runtime.store.now());
+      }),
       list_requests: action(contract.listWebhookRequests, (ctx) => webhooks.requests(ctx)),
 
-      receive: action(receiving.receiveWebhook, (ctx) => receiver.receive(ctx)),
-      receive_from: action(receiving.receiveWebhookFromSource, (ctx) => receiver.receive(ctx)),
-      verify: action(receiving.verifyWebhook, (ctx) => receiver.verify(ctx)),
-      verify_for: action(receiving.verifyWebhookForSource, (ctx) => receiver.verify(ctx)),
-      validate: action(receiving.validateWebhookOrigin, (ctx) => receiver.permit(ctx)),
-      validate_for: action(receiving.validateWebhookOriginForSource, (ctx) => receiver.permit(ctx)),
+      receive: action(contract.receiveWebhook, (ctx) => receiver.receive(ctx)),
+      receive_from: action(contract.receiveWebhookFromSource, (ctx) => receiver.receive(ctx)),
+      verify: action(contract.verifyWebhook, (ctx) => receiver.verify(ctx)),
+      verify_for: action(contract.verifyWebhookForSource, (ctx) => receiver.verify(ctx)),
+      validate: action(contract.validateWebhookOrigin, (ctx) => receiver.permit(ctx)),
+      validate_for: action(contract.validateWebhookOriginForSource, (ctx) => receiver.permit(ctx)),
       map_again: idempotent<Again>((ctx) => receiver.mapAgain(ctx)),
       /** Writes what this node has gathered, before texts are erased. */
       flush: internal<object>(() => log.write()),
@@ -80,59 +79,39 @@ interface Sample {
 /** In place of an id that only the creation gives. */
 const NEW_ID = "whk_new";
 
-/** Tries mappings, saved or not, without publishing anything. */
-class MappingTests {
-  readonly #runtime: Runtime;
-  readonly #webhooks: Webhooks;
-  readonly #log: RequestLog;
+/** Tries a mapping, saved or not, without publishing anything. */
+async function tryMapping(
+  ctx: Call,
+  webhook: Pick<WebhookDoc, "_id" | "source" | "mapping">,
+  { payload, headers }: Sample,
+  now: number,
+) {
+  const mapped = compileWebhookMapping(webhook)(payload, {
+    registration_id: webhook._id,
+    default_id: idOfSender(webhook, headers) ?? "sha256:of-the-body",
+    ce_source: webhookPath(await loadSlug(ctx), webhook.source),
+    ...{ headers, now },
+  });
+  return { event: null, error: null, ...mapped };
+}
 
-  constructor(runtime: Runtime, webhooks: Webhooks, log: RequestLog) {
-    this.#runtime = runtime;
-    this.#webhooks = webhooks;
-    this.#log = log;
-  }
-
-  async testMapping(ctx: CallOf<typeof contract.testWebhookMapping>) {
-    const { source, mapping } = ctx.params;
-    return this.#map(ctx, { _id: NEW_ID, source, mapping }, sampleIn(ctx.params));
-  }
-
-  async test(ctx: CallOf<typeof contract.testWebhook>) {
-    const webhook = await this.#webhooks.find(ctx);
-    const { mapping = webhook.mapping, request_id } = ctx.params;
-    const sample =
-      request_id === undefined ? sampleIn(ctx.params) : await this.#received(ctx, webhook, request_id);
-    return this.#map(ctx, { ...webhook, mapping }, sample);
-  }
-
-  async #map(
-    ctx: Call,
-    webhook: Pick<WebhookDoc, "_id" | "source" | "mapping">,
-    { payload, headers }: Sample,
-  ) {
-    const mapped = compileWebhookMapping(webhook)(payload, {
-      registration_id: webhook._id,
-      default_id: idOfSender(webhook, headers) ?? "sha256:of-the-body",
-      ce_source: webhookPath(await loadSlug(ctx), webhook.source),
-      headers,
-      now: this.#runtime.store.now(),
-    });
-    return { event: null, error: null, ...mapped };
-  }
-
-  /** Returns one of the webhook's last requests, from its event or its dead letter. */
-  async #received(ctx: Call, { _id, tenant_id }: WebhookDoc, request_id: string): Promise<Sample> {
-    const requests = await this.#log.list(tenant_id, _id);
-    const request = requests.find((each) => each.request_id === request_id);
-    if (!request) throw notFound("webhook_request", request_id);
-    const payload = await loadPayload(ctx, tenant_id, _id, request);
-    if (payload === undefined)
-      throw invalidValue(
-        "request_id",
-        "request_id: the body of this request is not kept, or only in part. Send `payload` and `headers` instead.",
-      );
-    return { payload, headers: request.headers };
-  }
+/** Returns one of a webhook's last requests, from its event or its dead letter. */
+async function loadSample(
+  ctx: Call,
+  log: RequestLog,
+  { _id, tenant_id }: WebhookDoc,
+  request_id: string,
+): Promise<Sample> {
+  const requests = await log.list(tenant_id, _id);
+  const request = requests.find((each) => each.request_id === request_id);
+  if (!request) throw notFound("webhook_request", request_id);
+  const payload = await loadPayload(ctx, tenant_id, _id, request);
+  if (payload === undefined)
+    throw invalidValue(
+      "request_id",
+      "request_id: the body of this request is not kept, or only in part. Send `payload` and `headers` instead.",
+    );
+  return { payload, headers: request.headers };
 }
 
 async function loadPayload(

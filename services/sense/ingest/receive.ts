@@ -1,5 +1,4 @@
 import type { Config } from "../../../config.ts";
-import type { SharedWindows } from "../../../connectors/redis.ts";
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault, rateLimited, unauthenticated } from "../../../lib/contract/faults.ts";
@@ -65,7 +64,8 @@ export class Receiver {
   readonly firstIds: FirstIds;
   readonly #runtime: Runtime;
   readonly #webhooks: TenantCollection<WebhookDoc>;
-  readonly #limits: WebhookLimits;
+  /** Signed webhooks by tenant, on all nodes together if they share windows. */
+  readonly #signed: RateWindows;
   readonly #log: RequestLog;
   readonly #decoy: string;
 
@@ -75,7 +75,7 @@ export class Receiver {
     this.firstIds = new FirstIds(bodies, () => store.now(), config.DEDUPE_DAYS);
     this.#runtime = runtime;
     this.#webhooks = webhooks;
-    this.#limits = new WebhookLimits(config, windows);
+    this.#signed = new RateWindows(windows);
     this.#log = log;
     this.#decoy = newSigningSecret(secrets);
   }
@@ -135,7 +135,7 @@ export class Receiver {
     const { request_id } = ctx.meta;
     const at = new Date(this.#runtime.store.now());
     try {
-      await this.#limits.accept(tenant.id, Date.now());
+      await this.#count(tenant.id);
       await this.#runtime.usage.require(tenant.id, body.length);
       const sender = senderOf(signed);
       const answer = answerIn(signed, sender);
@@ -180,9 +180,13 @@ export class Receiver {
       this.#logRefusals(ctx, refusals, 0);
       throw unsigned();
     }
-    await this.#limits.accept(tenant.id, Date.now());
+    await this.#count(tenant.id);
     this.#logChallenge(ctx, proven);
     return answered(ctx, echo);
+  }
+
+  #count(tenant_id: string): Promise<void> {
+    return countSigned(this.#signed, this.#runtime.config.WEBHOOKS_PER_MINUTE, tenant_id, Date.now());
   }
 
   #logChallenge(ctx: Call, webhook: WebhookDoc): void {
@@ -332,21 +336,14 @@ function sampleIn({ mapping }: Signed["webhook"]): LoggedRequest["event_is"] {
   return typeof mapping === "object" && mapping.data ? "part" : "data";
 }
 
-/** The limit of signed webhooks per tenant, on all nodes together if they share windows. 0 is no limit. */
-export class WebhookLimits {
-  readonly #perTenant: number;
-  readonly #accepted: RateWindows;
-
-  constructor(config: Pick<Config, "WEBHOOKS_PER_MINUTE">, windows: SharedWindows | null) {
-    this.#accepted = new RateWindows(windows);
-    this.#perTenant = config.WEBHOOKS_PER_MINUTE;
-  }
-
-  /** Counts a signed webhook. @throws Fault rate_limited if the tenant has had too many. */
-  async accept(tenant_id: string, now: number): Promise<void> {
-    if (!this.#perTenant) return;
-    const limit = { key: `webhooks ${tenant_id}`, max: this.#perTenant };
-    const { allowed, resets_at } = await this.#accepted.take([limit], now);
-    if (!allowed) throw rateLimited("Too many webhooks. Retry", limit.max, WINDOW_SECONDS, resets_at - now);
-  }
+/** Counts a signed webhook. @param max of a tenant in a minute; 0 is no limit. @throws Fault rate_limited beyond it */
+export async function countSigned(
+  windows: RateWindows,
+  max: number,
+  tenant_id: string,
+  now: number,
+): Promise<void> {
+  if (!max) return;
+  const { allowed, resets_at } = await windows.take([{ key: `webhooks ${tenant_id}`, max }], now);
+  if (!allowed) throw rateLimited("Too many webhooks. Retry", max, WINDOW_SECONDS, resets_at - now);
 }
