@@ -1,3 +1,4 @@
+import type { CloudEvent } from "../cloudevents/cloudevents.ts";
 import { JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
 import { exactDigits, hasLongIntegers, parseExact, parseJsonBytes } from "../json/json.ts";
 import { compileProgram, errorText, FilterError, type Literal, type Program } from "./cel.ts";
@@ -24,6 +25,15 @@ export function parseEnvelope<T extends object>(envelope: string): T {
   const event: T = parseExact(envelope);
   noteLongIntegers(event, envelope);
   return event;
+}
+
+/** As `parseEnvelope`; null for an envelope that cannot be parsed. */
+export function readEnvelope(envelope: string): CloudEvent | null {
+  try {
+    return parseEnvelope(envelope);
+  } catch {
+    return null;
+  }
 }
 
 /** Makes filters see the digits that `parseExact` kept. @param envelope the event as JSON text */

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { OfAgent } from "../../../lib/access/caller.ts";
-import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
-import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { isFor } from "../../../lib/cloudevents/audience.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/tracing.ts";
 import { tally } from "../../platform/usage/tally.ts";
@@ -225,12 +224,7 @@ export class Claims {
   }
 
   /** Releases what a lease still holds, at once and without counting an attempt. @returns how many */
-  release(held: {
-    tenant_id: string;
-    agent_id: string;
-    lease: string;
-    delivery_ids: string[];
-  }): Promise<number> {
+  release(held: OfAgent & { lease: string; delivery_ids: string[] }): Promise<number> {
     const { deliveries, store } = this.#deps;
     const { tenant_id, agent_id, lease, delivery_ids } = held;
     return deliveries.updateMany(
@@ -284,8 +278,7 @@ export class Claims {
     if (restricted.length === 0) return;
     const { team_id } = await this.#deps.agents.get(tenant_id, agent_id);
     for (const { event_id, envelope } of restricted) {
-      const audience = audienceIn(JSON.parse(envelope) as CloudEvent);
-      if (audience && !isIn(audience, { id: agent_id, team_id })) events.delete(event_id);
+      if (!isFor(JSON.parse(envelope), [{ id: agent_id, team_id }])) events.delete(event_id);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Call, OfAgent } from "../../../lib/access/caller.ts";
 import type { Owned } from "../../../lib/access/visibility.ts";
-import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
+import { isFor } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { reservedPrefix } from "../../../lib/cloudevents/platform-types.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
@@ -72,13 +72,12 @@ export async function explainReception(
       ...{ reason, error: result?.error ?? null, suspended_ms, unmatched_since },
     });
   }
-  const audience = event && audienceIn(event);
   const { type = "", source = "", subject = null } = event ?? {};
   return {
     event: sample && { event_id: sample.event_id, type, source, subject, accepted_at: accepted },
     event_state,
     /** Whether the agent is outside of the event's audience. */
-    is_excluded: audience != null && !agent.some((each) => isIn(audience, each)),
+    is_excluded: event !== null && !isFor(event, agent),
     subscriptions,
     /** Whether there are more subscriptions than were looked at. */
     more: own.length > MOST || joined.length > MOST,

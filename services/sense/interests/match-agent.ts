@@ -2,10 +2,10 @@ import type { Context, ServiceBroker } from "moleculer";
 import type { OfAgent } from "../../../lib/access/caller.ts";
 import type { Owned } from "../../../lib/access/visibility.ts";
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
-import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
+import { isFor } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { parseEnvelope } from "../../../lib/filter/filter.ts";
+import { readEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Loaded } from "./explain.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
@@ -116,24 +116,11 @@ export async function matchAgent(
   return { examined, matches, matched: table.takeMatched() };
 }
 
-function isFor(event: CloudEvent, agents: Owned[]): boolean {
-  const audience = audienceIn(event);
-  return audience === null || agents.some((agent) => isIn(audience, agent));
-}
-
 /** Loads the events that fit into a batch: none for those that are not kept or cannot be parsed. */
 async function loadBatch(broker: ServiceBroker, tenant_id: string, event_ids: string[]) {
   const params = { tenant_id, event_ids };
   const loaded = await broker.call<Loaded[], unknown>("events.load", params);
   const batch = new Map<string, CloudEvent | null>(event_ids.map((id) => [id, null]));
-  for (const { event_id, envelope } of loaded) batch.set(event_id, parseOrNull(envelope));
+  for (const { event_id, envelope } of loaded) batch.set(event_id, readEnvelope(envelope));
   return batch;
-}
-
-function parseOrNull(envelope: string): CloudEvent | null {
-  try {
-    return parseEnvelope<CloudEvent>(envelope);
-  } catch {
-    return null;
-  }
 }

@@ -274,15 +274,12 @@ export function* gatherInSteps(
         if (++added % PAUSE_EVERY === 0) yield;
       }
     } else {
-      addInterest(reasonsOf(found, subscription.agent_id as string), subscription);
+      const reasons = reasonsOf(found, subscription.agent_id as string);
+      reasons.interest_ids.push(subscription.id);
+      reasons.priority = Math.max(reasons.priority, subscription.priority);
       if (++added % PAUSE_EVERY === 0) yield;
     }
   }
-}
-
-function addInterest(reasons: Reasons, interest: Subscription): void {
-  reasons.interest_ids.push(interest.id);
-  reasons.priority = Math.max(reasons.priority, interest.priority);
 }
 
 function reasonsOf(found: Map<string, Reasons>, agent: string): Reasons {
