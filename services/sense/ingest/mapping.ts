@@ -53,22 +53,43 @@ export function compileMapping(spec: MappingSpec): Mapping {
   const subject = optional("mapping.subject", spec.subject);
   const data = optional("mapping.data", spec.data);
 
-  function toEvent(payload: unknown, receipt: Receipt): CloudEvent {
-    const delivery = { payload, headers: receipt.headers ?? {} };
-    const own_id = id ? scalarOf(id, id.read(delivery)) : receipt.default_id;
-    const about = subject?.read(delivery);
-    return checkCloudEvent({
-      specversion: "1.0",
-      id: `${receipt.registration_id}:${own_id}`,
-      source: receipt.ce_source,
-      type: ["com", ...parts.map((part) => part(delivery))].join("."),
-      ...(subject && !isUnset(about) && { subject: scalarOf(subject, about) }),
-      time: new Date(receipt.now ?? Date.now()).toISOString(),
-      datacontenttype: "application/json",
-      data: data ? present(data, data.read(delivery)) : payload,
+  return (payload, receipt) =>
+    attempt(() => {
+      const delivery = { payload, headers: receipt.headers ?? {} };
+      const about = subject?.read(delivery);
+      return toEvent(receipt, {
+        id: id ? scalarOf(id, id.read(delivery)) : undefined,
+        kind: parts.map((part) => part(delivery)),
+        subject: subject && !isUnset(about) ? scalarOf(subject, about) : undefined,
+        data: data ? present(data, data.read(delivery)) : payload,
+      });
     });
-  }
-  return (payload, receipt) => attempt(() => toEvent(payload, receipt));
+}
+
+/** The parts of an event that a mapping finds in a delivery. */
+interface Found {
+  /** Default: that of the delivery. */
+  id: string | undefined;
+  /** The parts of its type after `com`. */
+  kind: string[];
+  subject: string | undefined;
+  /** Default: when the delivery was received. */
+  time?: string | undefined;
+  data: unknown;
+}
+
+/** Builds the event of a delivery. @throws Fault invalid_event */
+export function toEvent(receipt: Receipt, { id, kind, subject, time, data }: Found): CloudEvent {
+  return checkCloudEvent({
+    specversion: "1.0",
+    id: `${receipt.registration_id}:${id ?? receipt.default_id}`,
+    source: receipt.ce_source,
+    type: ["com", ...kind].join("."),
+    ...(subject !== undefined && { subject }),
+    time: time ?? new Date(receipt.now ?? Date.now()).toISOString(),
+    datacontenttype: "application/json",
+    data,
+  });
 }
 
 /**

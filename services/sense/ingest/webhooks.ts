@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { checkCloudEvent, isTime } from "../../../lib/cloudevents/cloudevents.ts";
+import { isTime } from "../../../lib/cloudevents/cloudevents.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -37,6 +37,7 @@ import {
   MappingError,
   mapCloudEvent,
   shownMapping,
+  toEvent,
   toTypePart,
   typePart,
 } from "./mapping.ts";
@@ -91,14 +92,9 @@ export class Webhooks {
   async update(ctx: CallOf<typeof contract.updateWebhook>) {
     const { webhook_id, name, mapping, signature } = ctx.params;
     const known = await this.find(ctx);
-    const { tenant_id, source, signing_secrets } = known;
+    const { tenant_id, signing_secrets } = known;
     if (mapping || signature !== undefined) {
-      const webhook = {
-        source,
-        mapping: known.mapping,
-        signature: known.signature,
-        ...defined({ mapping, signature }),
-      };
+      const webhook = { ...known, ...defined({ mapping, signature }) };
       compileWebhookMapping(webhook);
       requireSignature(webhook);
       const { secrets, store } = this.#runtime;
@@ -251,15 +247,10 @@ export async function loadSlug(ctx: Call): Promise<string> {
 }
 
 function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }, last?: LoggedRequest) {
-  const { _id: id, name, source, mapping, signature, created_at, updated_at } = doc;
+  const { _id: id, name, source, signature, created_at, updated_at } = doc;
+  const mapping = typeof doc.mapping === "object" ? shownMapping(doc.mapping) : doc.mapping;
   return {
-    ...{
-      id,
-      name,
-      source,
-      mapping: typeof mapping === "object" ? shownMapping(mapping) : mapping,
-      signature,
-    },
+    ...{ id, name, source, mapping, signature },
     url: address.origin + webhookPath(address.tenant_slug, source),
     last_request: last ? presentRequest(last) : null,
     ...{ created_at, updated_at },
@@ -280,17 +271,9 @@ export function presetMapping(preset: Sender, source: string): Mapping {
       const { entity, action, subject, id, time } = preset.fields(lookIn(delivery), payload);
       if (entity === undefined || action === undefined)
         throw new MappingError(`${preset.kind} is missing: expected the kind of an event of ${preset.title}`);
-      const parts = [sourcePart(delivery), part(preset.title, entity), part(preset.title, action)];
-      return checkCloudEvent({
-        specversion: "1.0",
-        id: `${receipt.registration_id}:${id ?? receipt.default_id}`,
-        source: receipt.ce_source,
-        type: ["com", ...parts].join("."),
-        ...(subject !== undefined && { subject }),
-        time: parseTime(time) ?? new Date(receipt.now ?? Date.now()).toISOString(),
-        datacontenttype: "application/json",
-        data: preset.data?.(payload) ?? payload,
-      });
+      const kind = [sourcePart(delivery), part(preset.title, entity), part(preset.title, action)];
+      const data = preset.data?.(payload) ?? payload;
+      return toEvent(receipt, { id, kind, subject, time: parseTime(time), data });
     });
 }
 
