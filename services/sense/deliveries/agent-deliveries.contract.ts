@@ -2,8 +2,8 @@ import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
-
 import { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
+import { EVENT_HEAD } from "../interests/interests.contract.ts";
 
 const STATUSES = ["ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] as const;
 export type DeliveryStatus = (typeof STATUSES)[number];
@@ -21,17 +21,7 @@ export const AgentDelivery = component("AgentDelivery", {
       "`ready`: not leased yet. `in_flight`: leased. `waiting`: will be retried. `dead`: a dead letter. " +
       "`discarded`: removed by a person, or as a dead letter.",
   }),
-  event: nullable(
-    Type.Object(
-      {
-        event_id: Id("evt"),
-        type: Type.String(),
-        source: Type.String(),
-        subject: nullable(Type.String()),
-      },
-      { description: "Null if the event is no longer kept." },
-    ),
-  ),
+  event: nullable(Type.Object(EVENT_HEAD, { description: "Null if the event is no longer kept." })),
   attempt_count: Type.Integer(),
   next_attempt_at: nullable({
     ...Timestamp,
@@ -120,15 +110,7 @@ export const explainReception = operation({
     reasons: Type.Array(Type.Object({ reason: oneOf(REASONS), text: Type.String() }), {
       description: "What applies, the most important first.",
     }),
-    event: nullable(
-      Type.Object({
-        event_id: Id("evt"),
-        type: Type.String(),
-        source: Type.String(),
-        subject: nullable(Type.String()),
-        accepted_at: Timestamp,
-      }),
-    ),
+    event: nullable(Type.Object({ ...EVENT_HEAD, accepted_at: Timestamp })),
     delivery: nullable(AgentDelivery),
     subscriptions: Type.Array(
       Type.Object({

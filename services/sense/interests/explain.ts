@@ -50,8 +50,7 @@ export async function explainReception(
   ]);
   // The table on this node knows what is suspended here.
   await routing.current(tenant_id);
-  const event = sample && eventOf(sample);
-  const accepted = sample ? new Date(sample.accepted_at).toISOString() : "";
+  const event = sample && headOf(sample);
   const own = rows.map((row) => ({
     ...toSubscription(row),
     since: row.updated_at.toISOString(),
@@ -64,7 +63,7 @@ export async function explainReception(
     const suspended_ms = routing.suspendedFor(tenant_id, id);
     const result = sample && (await tryInterest(glob, filter, [sample])).results[0];
     const matches = result?.reason === "match";
-    const isLater = matches && since > accepted;
+    const isLater = matches && since > (event?.accepted_at ?? "");
     // Null without an event.
     const reason = suspended_ms > 0 ? "suspended" : isLater ? "later" : (result?.reason ?? null);
     subscriptions.push({
@@ -72,12 +71,11 @@ export async function explainReception(
       ...{ reason, error: result?.error ?? null, suspended_ms, unmatched_since },
     });
   }
-  const { type = "", source = "", subject = null } = event ?? {};
   return {
-    event: sample && { event_id: sample.event_id, type, source, subject, accepted_at: accepted },
+    event,
     event_state,
     /** Whether the agent is outside of the event's audience. */
-    is_excluded: event !== null && !isFor(event, agent),
+    is_excluded: sample !== null && !isFor(eventOf(sample), agent),
     subscriptions,
     /** Whether there are more subscriptions than were looked at. */
     more: own.length > MOST || joined.length > MOST,
@@ -175,6 +173,13 @@ function eventOf(sample: Sample): CloudEvent {
   return sample.event;
 }
 
+/** Returns an event as callers see it. */
+function headOf(sample: Sample) {
+  const { type, source, subject = null } = eventOf(sample);
+  const accepted_at = new Date(sample.accepted_at).toISOString();
+  return { event_id: sample.event_id, type, source, subject, accepted_at };
+}
+
 /** Returns for each event whether a candidate would match it, and why not. Glob and filter are valid. */
 export async function tryInterest(glob: string, filter: string | null, samples: Sample[]) {
   const results = [];
@@ -183,23 +188,10 @@ export async function tryInterest(glob: string, filter: string | null, samples: 
   const ofType: CloudEvent[] = [];
   const slices = new Slices(SLICE_MS);
   for (const sample of samples) {
-    const { event_id, accepted_at } = sample;
     const event = eventOf(sample);
     const { reason, error } = verdict(event);
     if (reason !== "type") ofType.push(filterable(event) as CloudEvent);
-    const { type, source, subject = null } = event;
-    const at = new Date(accepted_at).toISOString();
-    const matches = reason === "match";
-    results.push({
-      event_id,
-      type,
-      source,
-      subject,
-      accepted_at: at,
-      matches,
-      reason,
-      ...(error && { error }),
-    });
+    results.push({ ...headOf(sample), matches: reason === "match", reason, ...(error && { error }) });
     if (slices.over) await slices.next();
   }
   const matched = results.filter(({ matches }) => matches).length;

@@ -155,6 +155,14 @@ export const deleteInterest = operation({
   mcp: true,
 });
 
+/** The fields of an event by which people recognise it. */
+export const EVENT_HEAD = {
+  event_id: Id("evt"),
+  type: Type.String(),
+  source: Type.String(),
+  subject: nullable(Type.String()),
+};
+
 export const VERDICTS = ["match", "type", "filter", "filter_error"] as const;
 
 export const testInterest = operation({
@@ -183,10 +191,7 @@ export const testInterest = operation({
     }),
     results: Type.Array(
       Type.Object({
-        event_id: Id("evt"),
-        type: Type.String(),
-        source: Type.String(),
-        subject: nullable(Type.String()),
+        ...EVENT_HEAD,
         accepted_at: Timestamp,
         matches: Type.Boolean(),
         reason: oneOf(VERDICTS, {
