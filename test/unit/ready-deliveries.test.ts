@@ -40,7 +40,7 @@ function newRow(priority = 0): DeliveryDoc {
 }
 
 async function insert(...rows: DeliveryDoc[]): Promise<string[]> {
-  await ready.insert(rows);
+  await ready.rows.insertMany(rows);
   ready.add(rows);
   return idsOf(rows);
 }
@@ -139,7 +139,7 @@ test("what a read has shown before it is announced is delivered once", async () 
   await take(1);
   const rows = [newRow(), newRow()];
   ready.changed(tenant_id, { agent_id });
-  await ready.insert(rows);
+  await ready.rows.insertMany(rows);
   // The read's answer came first.
   expect(await take(1)).toEqual([rows[0]?._id]);
   ready.add(rows);
@@ -149,7 +149,7 @@ test("what a read has shown before it is announced is delivered once", async () 
 
 test("what is withdrawn is not delivered, though a read has shown it", async () => {
   const rows = [newRow(), newRow()];
-  await ready.insert(rows);
+  await ready.rows.insertMany(rows);
   await ready.first(tenant_id, agent_id, 10);
   await ready.withdraw(rows.slice(0, 1));
   expect(await take(10)).toEqual([rows[1]?._id]);

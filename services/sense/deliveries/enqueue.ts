@@ -160,7 +160,7 @@ export class Enqueuer {
 
   #insertMany(rows: DeliveryDoc[]): Promise<void> {
     const { ready, deliveries } = this.#deps;
-    return ready ? ready.insert(rows) : deliveries.insertMany(rows);
+    return (ready?.rows ?? deliveries).insertMany(rows);
   }
 
   /** Inserts the rows whose id is new, and returns them. */

@@ -78,12 +78,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     this.#now = now;
   }
 
-  /** Writes new deliveries; then `add` them. @throws as `TenantCollection.insertMany` */
-  insert(rows: DeliveryDoc[]): Promise<void> {
-    return this.rows.insertMany(rows);
-  }
-
-  /** Adds deliveries that were written as ready. */
+  /** Adds deliveries that were written to `rows` as ready. */
   add(rows: readonly DeliveryDoc[]): void {
     for (const row of rows) {
       const known = this.#agents.get(row.agent_id as string);
