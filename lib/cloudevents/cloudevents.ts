@@ -119,12 +119,12 @@ export function checkCloudEvent(value: unknown): CloudEvent {
   return event as CloudEvent;
 }
 
-/** Returns an `invalid_event` fault (spec: Errors). */
-export function invalidEvent(field: string, value: unknown, expected: string): Fault {
+/** Returns an `invalid_event` fault (spec: Errors). @param hint follows the message */
+export function invalidEvent(field: string, value: unknown, expected: string, hint = ""): Fault {
   // Data is not quoted: messages are kept longer than events, as the reasons of dead letters.
   const given = value === null || field.startsWith("data") ? undefined : quoted(value);
   const message = expectation(field || "The event", expected, given);
-  return new Fault("invalid_event", message, { field, value: shown(value), expected });
+  return new Fault("invalid_event", message + hint, { field, value: shown(value), expected });
 }
 
 function missingAttribute(field: (typeof REQUIRED)[number]): Fault {
@@ -134,22 +134,11 @@ function missingAttribute(field: (typeof REQUIRED)[number]): Fault {
 
 function checkAttribute(name: string, value: unknown): void {
   const rule = Object.hasOwn(RULES, name) ? (RULES[name] as Rule) : extensionRule;
-  if (rule === extensionRule && !NAME.test(name)) throw invalidExtension(name, value, NAME_EXPECTED);
-  if (!rule.fits(value)) {
-    throw rule === extensionRule
-      ? invalidExtension(name, value, rule.expected)
-      : invalidEvent(name, value, rule.expected);
-  }
-}
-
-/** Most such fields belong to the payload. */
-function invalidExtension(name: string, value: unknown, expected: string): Fault {
-  const { message, data } = invalidEvent(name, value, expected);
-  return new Fault(
-    "invalid_event",
-    `${message} Other fields go into \`data\`.`,
-    data as Record<string, unknown>,
-  );
+  const isExtension = rule === extensionRule;
+  // Most such fields belong to the payload.
+  const hint = isExtension ? " Other fields go into `data`." : "";
+  if (isExtension && !NAME.test(name)) throw invalidEvent(name, value, NAME_EXPECTED, hint);
+  if (!rule.fits(value)) throw invalidEvent(name, value, rule.expected, hint);
 }
 
 function isClean(value: string): boolean {
