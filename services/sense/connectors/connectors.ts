@@ -120,19 +120,14 @@ export class Connectors {
     return requireFound(await this.#rows.findOne(tenant_id, { _id }), "connector", _id);
   }
 
-  /** Formats connectors with the reports of live nodes. */
+  /** Formats connectors with the reports of live nodes: with NATS these are known at once, without it by their age. */
   async #show(tenant_id: string, docs: ConnectorDoc[]) {
     const rows = await this.#nodes.find(tenant_id, { connector_id: { $in: docs.map(({ _id }) => _id) } });
-    const byId = Map.groupBy(this.#standing(rows), ({ connector_id }) => connector_id);
+    const nodes = this.#runtime.config.NATS_URL && this.#broker.registry.getNodeList({ onlyAvailable: true });
+    const live = nodes && new Set(nodes.map(({ id }) => id));
+    const standing = live ? rows.filter(({ _id }) => live.has(instanceOf(_id))) : rows;
+    const byId = Map.groupBy(standing, ({ connector_id }) => connector_id);
     return docs.map((doc) => present(doc, byId.get(doc._id) ?? [], Number(this.#now())));
-  }
-
-  /** Returns the reports of live nodes: with NATS these are known at once, without it by their age. */
-  #standing(rows: ConnectorNodeDoc[]): ConnectorNodeDoc[] {
-    if (!this.#runtime.config.NATS_URL) return rows;
-    const nodes = this.#broker.registry.getNodeList({ onlyAvailable: true });
-    const live = new Set(nodes.map(({ id }) => id));
-    return rows.filter(({ _id }) => live.has(instanceOf(_id)));
   }
 }
 

@@ -112,19 +112,17 @@ export class Sweep {
     );
     const dead = rows.filter((row) => isSpent(row, budgetOf(row.agent_id)));
     metrics.deliveriesDeadLettered.inc(dead.length);
-    for (const row of rows) if (row.state === "leased") this.#failed(row, at);
+    for (const row of rows) {
+      if (row.state !== "leased") continue;
+      tally(row, "failed", 1);
+      this.#deps.progress.failed({ tenant_id, agent_id: row.agent_id as string }, at, "lease expired");
+    }
     for (const row of dead) {
       tally(row, "dead_lettered", 1);
       this.#deps.ordering.release(row.tenant_id, [row.active_key]);
     }
     noteChange(tenant_id);
     this.#deps.notifyReady(byAgent.map(([agent_id]) => ({ tenant_id, agent_id })));
-  }
-
-  #failed(row: DeliveryDoc, at: Date): void {
-    const { tenant_id, agent_id } = row;
-    tally(row, "failed", 1);
-    this.#deps.progress.failed({ tenant_id, agent_id: agent_id as string }, at, "lease expired");
   }
 }
 

@@ -5,7 +5,7 @@ import { audienceOf } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { isPlatformType, PLATFORM_SOURCE } from "../../../lib/cloudevents/platform-types.ts";
 import { type BatchAnswer, type Published, toAnswers } from "../../../lib/cloudevents/publish-answers.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { unavailable } from "../../../lib/contract/faults.ts";
 import { noteLongIntegers } from "../../../lib/filter/filter.ts";
 import { malformed } from "../../../lib/filter/names.ts";
 import { derivedId } from "../../../lib/ids.ts";
@@ -205,13 +205,7 @@ function toResult(
   const original = originals?.get(row);
   // Retention has deleted it since: the event can be sent again.
   if (!original)
-    return new Fault(
-      "service_unavailable",
-      "The first event with this id was deleted in the meantime. Retry in 1 s.",
-      {
-        retry_after_seconds: 1,
-      },
-    );
+    return unavailable("The first event with this id was deleted in the meantime. Retry in 1 s.");
   const status = isRetry(row, original) ? "accepted" : "duplicate";
   return { event_id: original._id, status, ...(original.differs && { differs: true }), ...warned };
 }

@@ -289,16 +289,8 @@ const DIFFERS = "not stored: an event with this id exists, with another source o
 /** Returns the log's entry for a refused request. @param reason must contain nothing of the request */
 export function refusedEntry(request_id: string, at: Date, reason: string, size: number): LoggedRequest {
   return {
-    ...{ request_id, at, outcome: "refused", reason: reason.slice(0, REASON_LENGTH) },
-    ...{
-      event_id: null,
-      dead_letter_id: null,
-      events: 0,
-      size,
-      signature: null,
-      headers: {},
-      event_is: "part",
-    },
+    ...{ request_id, at, outcome: "refused", reason: reason.slice(0, REASON_LENGTH), size },
+    ...{ event_id: null, dead_letter_id: null, events: 0, signature: null, headers: {}, event_is: "part" },
   };
 }
 
@@ -320,12 +312,8 @@ function signedEntry(
         : null,
     event_id: all.find(({ event_id }) => event_id !== null)?.event_id ?? null,
     dead_letter_id: dead?.dead_letter_id ?? null,
-    ...{
-      events: all.length,
-      size: body.length,
-      signature: signature.scheme,
-      headers: keptHeaders(headers, termsOf(webhook)),
-    },
+    ...{ events: all.length, size: body.length, signature: signature.scheme },
+    headers: keptHeaders(headers, termsOf(webhook)),
     event_is: sampleIn(webhook),
   };
 }

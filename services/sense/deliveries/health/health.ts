@@ -117,12 +117,12 @@ export class AgentHealth {
       const dead_at = died.has(agent.id) ? await this.#lastDeath(agent) : null;
       const queue = { oldest_at, dead_at, late_ms: this.#lateMs(agent, shared) };
       const { state } = stateOf(factsOf(agent, shared, queue), store.now());
-      const at = {
+      if (!needsAttention(state)) return;
+      found.push({
         id: agent.id,
         severity: severityOf(state),
         oldest_at: oldest_at ?? Number.MAX_SAFE_INTEGER,
-      };
-      if (needsAttention(state)) found.push(at);
+      });
     };
     for (let from = 0; from < agents.length; from += AT_ONCE)
       await Promise.all(agents.slice(from, from + AT_ONCE).map(examine));
