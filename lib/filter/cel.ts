@@ -197,7 +197,7 @@ function matchesPattern(node: CheckedNode): CheckedNode | undefined {
 function useLinearRegex(node: CheckedNode, pattern: CheckedNode): void {
   if (pattern.op !== "value" || typeof pattern.args !== "string")
     throw new FilterError("the pattern of matches() must be a string literal", pattern.start);
-  let regex: LinearRegex;
+  let regex: ReturnType<typeof compileRegex>;
   try {
     regex = compileRegex(pattern.args);
   } catch (error) {
@@ -285,22 +285,19 @@ const MAX_PROGRAM_SIZE = 1000;
 /** A Unicode class such as `\pL` is one instruction with hundreds of ranges; it compiles as slowly as this many. */
 const UNICODE_CLASS_SIZE = 20;
 
-/** A regular expression whose matching time is linear in the text (RE2 syntax, no backreferences). */
-export interface LinearRegex {
-  /** Instructions; matching costs at most one step per instruction and character. */
-  readonly size: number;
-  /** Whether the pattern matches anywhere in the text. */
-  test(text: string): boolean;
-}
-
-/** Compiles an RE2 pattern. @throws Error with the reason if it is invalid */
-export function compileRegex(pattern: string): LinearRegex {
+/**
+ * Compiles a pattern in RE2 syntax, without backreferences. `test` says whether it matches anywhere in a text, in at most
+ * one step per character and instruction, of which it has `size`.
+ *
+ * @throws Error with the reason if it is invalid
+ */
+export function compileRegex(pattern: string) {
   const bound = programSizeBound(pattern);
   if (bound > MAX_PROGRAM_SIZE) {
     throw new Error(`the pattern needs about ${bound} instructions; the limit is ${MAX_PROGRAM_SIZE}`);
   }
   const compiled = RE2JS.compile(pattern);
-  return { size: compiled.programSize(), test: (text) => compiled.test(text) };
+  return { size: compiled.programSize(), test: (text: string) => compiled.test(text) };
 }
 
 interface Group {

@@ -82,7 +82,7 @@ interface Context {
 
 function* findReads(node: Node, context: Context): Generator<Read> {
   const { bound, optional } = context;
-  const selected = selection(node, bound) ?? keySelection(node, bound);
+  const selected = selection(node, bound);
   if (selected) yield { ...selected, optional };
   else if (node.op === "id") {
     const name = node.args as string;
@@ -98,29 +98,20 @@ function* findReads(node: Node, context: Context): Generator<Read> {
   }
 }
 
-/** Returns what `event.x`, `data.x`, `data["x"]` or `event.x.y` reads; undefined for other nodes. */
+/** Returns what `event.x`, `data["x"]`, `event.x.y`, or `key.x` of a key of `data` reads; undefined for other nodes. */
 function selection(node: Node, bound: Context["bound"]): Omit<Read, "optional"> | undefined {
   const key = selectedKey(node);
   if (key === undefined) return undefined;
   const [target] = node.args as [Node];
   if (target.op === "id") {
     const of = target.args as string;
-    if ((of !== "event" && of !== "data") || bound.has(of)) return undefined;
-    return { of, name: key, position: node.start };
+    if (bound.has(of) || OWN.has(of)) return undefined;
+    if (of === "event" || of === "data") return { of, name: key, position: node.start };
+    return { of: "key", name: of, position: target.start, field: key };
   }
   const above = selection(target, bound);
   if (above?.of !== "event" || above.field !== undefined) return undefined;
   return above.name === "data" ? { of: "data", name: key, position: node.start } : { ...above, field: key };
-}
-
-/** Returns what `key.x` or `key["x"]` reads of a key of `data`. */
-function keySelection(node: Node, bound: Context["bound"]): Omit<Read, "optional"> | undefined {
-  const field = selectedKey(node);
-  if (field === undefined) return undefined;
-  const [target] = node.args as [Node];
-  const name = target.op === "id" ? (target.args as string) : "";
-  if (!name || name === "event" || name === "data" || bound.has(name) || OWN.has(name)) return undefined;
-  return { of: "key", name, position: target.start, field };
 }
 
 export function selectedKey({ op, args }: Node): string | undefined {
