@@ -4,6 +4,7 @@ import { attributesIn, isBinaryMode } from "../../../lib/cloudevents/http.ts";
 import type { BatchAnswer, Published } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
+import type { DeliveryHeaders } from "../../../lib/webhooks/schemes.ts";
 import { mappingError, thrownMappingError } from "../deliveries/dead-letter-state.ts";
 import type { Origin } from "../deliveries/deliveries.model.ts";
 import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
@@ -19,7 +20,7 @@ export type Entering = ({ event: unknown } | { error: string }) & {
   /** As its dead letter stores it. */
   payload: unknown;
   /** Of its receipt. */
-  headers: Readonly<Record<string, string | undefined>>;
+  headers: DeliveryHeaders;
   /** Identifies repeated receipts; absent if they cannot be recognised. */
   dedupe?: string | undefined;
   /** Absent if no other mapping could read it either. */
@@ -144,10 +145,8 @@ export function receiptOf(
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
 
-type Headers = Readonly<Record<string, string | undefined>>;
-
 /** Reads a delivery of CloudEvents in structured, batch or binary mode: each event as in structured mode. */
-function readCloudEvents(body: Buffer, headers: Headers): Read | Read[] {
+function readCloudEvents(body: Buffer, headers: DeliveryHeaders): Read | Read[] {
   const type = headers["content-type"] ?? "";
   const mode = mediaTypeOf(type);
   if (mode !== STRUCTURED && mode !== BATCH && isBinaryMode(headers)) return readBinary(headers, type, body);
@@ -155,7 +154,7 @@ function readCloudEvents(body: Buffer, headers: Headers): Read | Read[] {
   return mode === BATCH && "payload" in read ? splitBatch(read.payload, body) : read;
 }
 
-function readBinary(headers: Headers, type: string, body: Buffer): Read {
+function readBinary(headers: DeliveryHeaders, type: string, body: Buffer): Read {
   try {
     return { payload: binaryEvent(attributesIn(headers) ?? {}, type, body) };
   } catch (err) {

@@ -250,17 +250,17 @@ export const delivery = {
   target: Type.Optional(Type.String({ description: "Path and query of the request, as received." })),
 };
 
+/** A request to the address of a webhook. */
+const atAddress = { root: true, access: { by: "public" }, consumes: "raw", body: delivery } as const;
+
 const receiving = {
-  root: true,
-  access: { by: "public" },
-  consumes: "raw",
+  ...atAddress,
   results: {
     200: Challenge,
     202: Type.Union([WebhookResult, WebhookBatchResult]),
     204: null,
   },
   description: signed,
-  body: delivery,
   errors: ["authentication_failed", "rate_limited", "business_rule_violation"] as FaultCode[],
 } as const;
 
@@ -281,15 +281,12 @@ export const receiveWebhookFromSource = operation({
 });
 
 const verifying = {
-  root: true,
+  ...atAddress,
   reads: true,
-  access: { by: "public" },
-  consumes: "raw",
   maxBody: 8192,
   description: `Answers a sender that verifies the address:\n\n${titles("challenge")
     .map((each) => `- ${each}`)
     .join("\n")}\n\nOther requests get 405.`,
-  body: delivery,
   answer: Challenge,
   alsoProduces: "text/plain",
   errors: ["authentication_failed", "rate_limited"] as FaultCode[],
@@ -312,17 +309,14 @@ export const verifyWebhookForSource = operation({
 });
 
 const validating = {
-  root: true,
+  ...atAddress,
   reads: true,
-  access: { by: "public" },
-  consumes: "raw",
   maxBody: 8192,
   description:
     "The handshake of CloudEvents Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with " +
     "`WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested " +
     "`WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook exists, because deliveries must " +
     "be signed anyway. `WebHook-Request-Callback` is ignored.",
-  body: delivery,
   answer: Type.Object({
     allowed_origin: nullable(Type.String({ examples: ["eventemitter.example.com"] })),
     allowed_rate: nullable(Type.String({ examples: ["120"] })),

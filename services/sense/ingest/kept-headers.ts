@@ -1,10 +1,9 @@
+import type { DeliveryHeaders } from "../../../lib/webhooks/schemes.ts";
 import { SENDERS } from "../../../lib/webhooks/senders.ts";
 import { headerName } from "./mapping.ts";
 
 /** Headers as they are kept: null for a hidden value. */
 export type KeptHeaders = Record<string, string | null>;
-
-type Headers = Readonly<Record<string, string | undefined>>;
 
 /** Characters of the headers kept of a request. */
 const MAX_LENGTH = 1500;
@@ -29,7 +28,10 @@ const TELLING =
  * Returns the headers of a request that may be stored, to try another mapping on: those that say what it is about, and
  * those that its mapping uses. The values of others may be credentials, so only their names are kept.
  */
-export function keptHeaders(headers: Headers, terms: readonly (string | null | undefined)[]): KeptHeaders {
+export function keptHeaders(
+  headers: DeliveryHeaders,
+  terms: readonly (string | null | undefined)[],
+): KeptHeaders {
   const used = new Set(terms.map(headerName));
   const kept: KeptHeaders = {};
   let length = 0;
