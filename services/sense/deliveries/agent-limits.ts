@@ -100,9 +100,7 @@ export class DeliveryLimits {
     await this.#deliveries.bulk(writes).catch(takenRows);
     const ids = rows.map(({ _id }) => _id);
     const leased = { _id: { $in: ids }, agent_id, lease, state: "leased" as const };
-    return this.#deliveries.find(tenant_id, leased, {
-      projection: SHORTEST,
-    });
+    return this.#deliveries.find(tenant_id, leased, { projection: SHORTEST });
   }
 
   /** Returns the free slots. Also counts deliveries that were leased before the agent had a limit. */

@@ -17,7 +17,7 @@ import {
   upToBytes,
 } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
-import type { Lease } from "./lease.ts";
+import { type Lease, leaseUpdate } from "./lease.ts";
 import type { ReadyDeliveries } from "./ready.ts";
 import { AcknowledgementCounts } from "./stats.ts";
 
@@ -240,29 +240,19 @@ export class Claims {
   }
 
   /** Leases the rows that are still ready, and returns their current state. */
-  async #leaseRows(tenant_id: string, rows: DeliveryDoc[], { lease, due_at }: Lease): Promise<DeliveryDoc[]> {
+  async #leaseRows(tenant_id: string, rows: DeliveryDoc[], lease: Lease): Promise<DeliveryDoc[]> {
     const { deliveries, store } = this.#deps;
-    const ids = rows.map(({ _id }) => _id);
-    const changed = await deliveries.updateMany(
-      tenant_id,
-      { _id: { $in: ids }, state: "ready" },
-      {
-        $set: { state: "leased", lease, due_at },
-        $inc: { attempt_count: 1 },
-        $push: timelinePush({ at: new Date(store.now()), what: "handed_out" }),
-      },
-    );
+    const _id = { $in: rows.map((row) => row._id) };
+    const update = leaseUpdate(lease, new Date(store.now()));
+    const changed = await deliveries.updateMany(tenant_id, { _id, state: "ready" }, update);
     // All were leased, so the rows found are current but for the attempt just counted.
     if (changed === rows.length) {
       for (const row of rows) row.attempt_count++;
       return rows;
     }
     if (changed === 0) return [];
-    return deliveries.find(
-      tenant_id,
-      { _id: { $in: ids }, lease, state: "leased" },
-      { projection: SHORTEST },
-    );
+    const leased = { _id, lease: lease.lease, state: "leased" as const };
+    return deliveries.find(tenant_id, leased, { projection: SHORTEST });
   }
 
   async #loadEvents(tenant_id: string, rows: DeliveryDoc[]): Promise<Map<string, Loaded>> {

@@ -1,9 +1,19 @@
 import { invalidValue } from "../../../lib/contract/faults.ts";
+import { timelinePush } from "./deliveries.model.ts";
 
 /** The lease of a row: stored in the database, and held by the client that has the token. */
 export interface Lease {
   lease: string;
   due_at: Date;
+}
+
+/** Returns the update that leases ready rows. */
+export function leaseUpdate({ lease, due_at }: Lease, at: Date) {
+  return {
+    $set: { state: "leased" as const, lease, due_at },
+    $inc: { attempt_count: 1 },
+    $push: timelinePush({ at, what: "handed_out" }),
+  };
 }
 
 /** A claim's token, and the number of the attempt that it began. */

@@ -1,8 +1,8 @@
 import type { OfAgent } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Front } from "../../../storage/commands.ts";
-import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
-import type { Lease } from "./lease.ts";
+import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
+import { type Lease, leaseUpdate } from "./lease.ts";
 
 /** Rows that one read adds to an agent's list, and the longest list. */
 const LOAD = 500;
@@ -277,13 +277,8 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     const ids = old.map(([id]) => id);
     for (const id of ids) known.handedOut.delete(id);
     const writes = [...Map.groupBy(old, ([, handedOut]) => handedOut)].map(([{ lease, at }, group]) => {
-      const _id = { $in: group.map(([id]) => id) };
-      const update = {
-        $set: { state: "leased" as const, lease: lease.lease, due_at: lease.due_at },
-        $inc: { attempt_count: 1 },
-        $push: timelinePush({ at, what: "handed_out" }),
-      };
-      return { updateMany: { filter: { tenant_id, _id, agent_id, state: "ready" as const }, update } };
+      const filter = { tenant_id, _id: { $in: group.map(([id]) => id) }, agent_id, state: "ready" as const };
+      return { updateMany: { filter, update: leaseUpdate(lease, at) } };
     });
     // Sent at once: what is sent afterwards finds the leases.
     const writing = this.#written(known, ids, () => this.rows.bulk(writes));
