@@ -161,12 +161,10 @@ function isType(value: unknown): boolean {
   );
 }
 
-/** Whether a value is a non-empty URI-reference. */
 export function isUriReference(value: unknown): boolean {
   return isShort(value) && (URI.test(value) || RELATIVE.test(value));
 }
 
-/** Whether a value is a URI with a scheme. */
 export function isUri(value: unknown): boolean {
   return isShort(value) && URI.test(value);
 }

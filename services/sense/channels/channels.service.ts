@@ -289,7 +289,6 @@ function toMembership({ _id: id, channel_id, agent_id }: MemberDoc) {
 
 const toMember = (row: MemberDoc) => presentAs(contract.Member, row);
 
-/** Converts a feed to a subscription. */
 function toSubscription({ _id: id, channel_id, event_type_glob: glob, filter_expression }: FeedDoc) {
   const filter = filter_expression === null ? {} : { filter: filter_expression };
   return { id, kind: "feed" as const, channel_id, glob, ...filter, priority: 0 };

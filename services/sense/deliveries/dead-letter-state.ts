@@ -82,17 +82,13 @@ export function causeOf(reason: string): string {
   return VARIABLE.reduce((text, each) => text.replace(each, "…"), line) || reason;
 }
 
-interface Cause {
-  message: string;
-  /** The `details` of a fault. */
-  details?: unknown;
-}
-
 /**
  * Returns the dead letter's reason for an event that was not accepted. It omits the given value, which the payload
  * contains: the same fault in two payloads then has the same reason, by which dead letters are grouped.
+ *
+ * @param details those of a fault
  */
-export function mappingError({ message, details }: Cause): string {
+export function mappingError({ message, details }: { message: string; details?: unknown }): string {
   const { field, expected } = (details ?? {}) as Record<string, unknown>;
   const known = typeof field === "string" && typeof expected === "string";
   return `mapping error: ${known ? expectation(field || "The event", expected) : message}`;

@@ -51,7 +51,6 @@ export interface Unmappable {
 
 const ORDER = "dead_lettered_at";
 
-/** The dead-letter queue. */
 export class DeadLetters {
   readonly #deps: DeadLettersDeps;
 

@@ -231,7 +231,6 @@ function agentActions(domain: () => Domain): Record<string, ActionSchema> {
   };
 }
 
-/** Actions on replays of history. */
 function historyActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     count_replay: action(replay.countReplay, (ctx) => domain().history.count(ctx)),
@@ -257,7 +256,6 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     }),
     /** Returns this node's recent work for a tenant (services/platform/usage/tally.ts). */
     tally: internal<{ tenant_id: string }>(({ params }) => recentOf(params.tenant_id)),
-    /** Whether the tenant acknowledged any delivery. */
     any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
       domain().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
     ),

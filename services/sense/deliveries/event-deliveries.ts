@@ -71,7 +71,6 @@ export async function openEvents(
   return rows.length > limit ? null : [...new Set(rows.map(({ _id }) => eventOf(_id)))];
 }
 
-/** One receiver of an event. */
 export type EventReceiver = ReturnType<typeof toReceiver>;
 
 /** Returns the outcome of an event for its first `limit` receivers. */

@@ -18,7 +18,6 @@ export function notifyReady(broker: ServiceBroker, ready: OfAgent[]): void {
   }
 }
 
-/** Agents of a tenant. */
 export interface AgentsOfTenant {
   tenant_id: string;
   agent_ids: string[];

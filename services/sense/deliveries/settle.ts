@@ -52,7 +52,6 @@ export interface Outcomes {
 }
 
 type Rejection = ParamsOf<typeof contract.nackDeliveries>;
-/** The deliveries that a request settles. */
 type ToSettle = Pick<ParamsOf<typeof contract.receiveNextDeliveries>, "ack" | "nack">;
 export type Settled = { acknowledged: number } & Awaited<ReturnType<Settlements["nack"]>>;
 

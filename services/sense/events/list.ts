@@ -90,17 +90,13 @@ export async function findEvents(events: Events, broker: ServiceBroker, caller: 
   return { found, next_cursor: cursorOf(before) };
 }
 
-/** An event as the list shows it. */
-export interface EventText {
-  event_id: string;
-  json: string;
-}
-
 /** Loads events that were found, in their order, as the list shows them. */
 export async function loadEvents(events: Events, tenant_id: string, ids: string[]) {
   const rows = await loadRows(events, tenant_id, ids);
-  return rows.map((row): EventText => ({ event_id: row._id, json: presentJson(row) }));
+  return rows.map((row) => ({ event_id: row._id, json: presentJson(row) }));
 }
+
+export type EventText = Awaited<ReturnType<typeof loadEvents>>[number];
 
 async function loadRows(events: Events, tenant_id: string, ids: string[]) {
   if (ids.length === 0) return [];

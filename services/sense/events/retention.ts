@@ -6,7 +6,6 @@ import type { EventDeps } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
 
 interface RetentionDeps extends EventDeps {
-  /** Called with deleted events. */
   onDeleted(event_ids: string[]): void;
 }
 

@@ -34,7 +34,6 @@ export function visibilityFor(broker: ServiceBroker, caller: Caller): Visibility
   };
 }
 
-/** Whether a caller may see this event. */
 export async function maySee(broker: ServiceBroker, caller: Caller, row: EventDoc): Promise<boolean> {
   const { publisher_id, filter } = visibilityFor(broker, caller);
   if (filter) return (await filter([row])).length === 1;

@@ -21,7 +21,6 @@ interface LogDeps {
   report(err: unknown): void;
 }
 
-/** The webhook whose request it is. */
 type Of = Pick<WebhookDoc, "_id" | "tenant_id">;
 
 /** The last requests of each webhook. Gathered in memory and written once a second. */

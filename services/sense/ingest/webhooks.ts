@@ -171,7 +171,6 @@ export function compileWebhookMapping({
   return mapping === AS_CLOUDEVENTS ? mapCloudEvent : presetMapping(SENDERS.get(mapping) as Sender, source);
 }
 
-/** Returns the sender of a webhook with a preset. */
 export const findPreset = ({ mapping }: Pick<WebhookDoc, "mapping">) => senderNamed(mapping);
 
 const senderNamed = (name: unknown) => (typeof name === "string" ? SENDERS.get(name) : undefined);

@@ -154,7 +154,6 @@ export class GlobIndex<Entry extends GlobEntry> {
     return this.#literals.get(source) ?? this.#wildcards.get(source);
   }
 
-  /** Adds an entry for a new glob. */
   add(entry: Entry): void {
     const { source } = entry;
     const { literal, prefix, suffix } = compileGlob(source);

@@ -42,7 +42,6 @@ export function conflictKey(agent_id: string, event_type: string, filter_express
   return derivedId("int", agent_id, event_type, filter_expression ?? "");
 }
 
-/** Converts an interest to a subscription. */
 export function toSubscription(row: InterestDoc): Subscription & { kind: "interest" } {
   const { _id: id, agent_id, event_type: glob, filter_expression, priority, unmatched_since } = row;
   return {
@@ -99,7 +98,6 @@ export const WaitModel: Model<WaitDoc> = {
   schema: waitSchema,
 };
 
-/** Converts a wait to a subscription. */
 export function waitSubscription(row: WaitDoc): Subscription {
   const { _id: id, event_type: glob, filter_expression, since, reader_id } = row;
   const filter = filter_expression === null ? {} : { filter: filter_expression };

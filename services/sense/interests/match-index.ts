@@ -67,7 +67,6 @@ export class MatchIndex {
     return true;
   }
 
-  /** Removes all feeds of a channel. */
   removeFeeds(channel_id: string): void {
     for (const [id, subscription] of this.#byId) if (subscription.channel_id === channel_id) this.remove(id);
   }

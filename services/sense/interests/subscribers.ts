@@ -37,13 +37,11 @@ export interface Pass {
   readonly result: MatchResult;
 }
 
-/** Adds the subscriptions with this filter if it matches. */
 export function addMatches(pass: Pass, filter: DistinctFilter, subscribers: Subscription[]): void {
   if (filter.outcome(pass) !== "match") return;
   for (const subscription of subscribers) pass.result.matched.push(subscription);
 }
 
-/** Subscriptions by their filters. */
 type Filtered = Map<DistinctFilter, Subscription[]>;
 
 /** Subscriptions with filters, found by the value of an event that theirs requires, if it requires one. */

@@ -11,7 +11,6 @@ import { type AwaitedEvent, type WaitDoc, WaitModel } from "./interests.model.ts
 
 const PREFIX = "wait_";
 
-/** Returns the id of a wait that these parts address. */
 export const waitId = (...parts: string[]): string => PREFIX + addressId(...parts);
 
 /** Whether an id is that of a wait: others are of interests. */

@@ -27,7 +27,6 @@ interface TickerDeps {
 const BATCH = 100;
 /** A held schedule is looked at again after this. */
 const HOLD_MS = 300_000;
-/** Longest delay of a retry. */
 const LONGEST_RETRY_S = 60;
 /** Nodes are notified of a tick that is due sooner. */
 export const TICK_MS = 5_000;

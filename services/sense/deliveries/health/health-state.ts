@@ -1,5 +1,9 @@
 import { DAY_MS } from "../../../../lib/time.ts";
-import { HEALTH_STATES, type HealthState } from "../../../identity/agents/agents.contract.ts";
+import {
+  type DeliveryHealth,
+  HEALTH_STATES,
+  type HealthState,
+} from "../../../identity/agents/agents.contract.ts";
 import type { Lacking } from "../../interests/explain.ts";
 
 /** Facts that decide an agent's state. Times in ms; null: never, or none. */
@@ -19,27 +23,13 @@ export interface HealthFacts {
   lacking: Lacking | null;
 }
 
-export interface Health {
-  state: HealthState;
-  reason: string | null;
-}
-
 export const UNSUBSCRIBED =
   "The agent has no interests, and is in no channel with feeds: no event reaches it. Add an interest.";
 
 /** Returns the worst state that the facts show. An inactive agent is left alone: it is meant to receive nothing. */
-export function stateOf(facts: HealthFacts, now: number): Health {
-  const {
-    active,
-    late_ms,
-    unreachable,
-    push_stopped,
-    oldest_at,
-    acknowledged_at,
-    dead_at,
-    seen_at,
-    lacking,
-  } = facts;
+export function stateOf(facts: HealthFacts, now: number): Pick<DeliveryHealth, "state" | "reason"> {
+  const { active, late_ms, unreachable, push_stopped, lacking } = facts;
+  const { oldest_at, acknowledged_at, dead_at, seen_at } = facts;
   const ago = (at: number) => duration(now - at);
   if (!active) return { state: "ok", reason: null };
   if (push_stopped)
