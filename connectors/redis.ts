@@ -39,10 +39,7 @@ const PREFIX = "sensorium ";
  */
 export class SharedWindows {
   readonly #redis: RedisClient;
-  readonly #windowMs: number;
-  readonly #patienceMs: number;
-  readonly #report: Options["report"];
-  readonly #steadyMs: number;
+  readonly #options: Required<Options>;
   readonly #probes: NodeJS.Timeout;
   #lost: string | null = "not connected yet";
   #reported: "nothing" | "lost" | "back" = "nothing";
@@ -52,11 +49,8 @@ export class SharedWindows {
   #asked = PREFIX;
 
   /** Starts connecting without waiting for it. @param url of one Redis, a Cluster, or one behind Sentinels */
-  constructor(url: string, { windowMs, patienceMs = PATIENCE_MS, steadyMs = STEADY_MS, report }: Options) {
-    this.#steadyMs = steadyMs;
-    this.#windowMs = windowMs;
-    this.#patienceMs = patienceMs;
-    this.#report = report;
+  constructor(url: string, options: Options) {
+    this.#options = { patienceMs: PATIENCE_MS, steadyMs: STEADY_MS, ...options };
     this.#redis = connectRedis(url);
     this.#redis.on("error", (err) => this.#lose(err.message));
     this.#redis.on("close", () => this.#lose("the connection closed"));
@@ -78,7 +72,7 @@ export class SharedWindows {
     const keys = limits.map(({ key }) => PREFIX + key);
     const most = limits.map(({ max }) => max);
     this.#asked = keys[0] as string;
-    const asked = this.#redis.sensoriumTake(keys.length, ...keys, this.#windowMs, ...most);
+    const asked = this.#redis.sensoriumTake(keys.length, ...keys, this.#options.windowMs, ...most);
     const answer = await this.#inTime(asked);
     if (!answer) return null;
     const [allowed, tightest, remaining, resets_in_ms, slot] = answer;
@@ -105,11 +99,11 @@ export class SharedWindows {
   #inTime<T>(asked: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const late = () => {
-        this.#lose(`no response within ${this.#patienceMs} ms`);
+        this.#lose(`no response within ${this.#options.patienceMs} ms`);
         resolve(undefined);
       };
       // An answer that arrived while this process was busy is read before the immediate, and counts.
-      const timer = setTimeout(() => setImmediate(late), this.#patienceMs);
+      const timer = setTimeout(() => setImmediate(late), this.#options.patienceMs);
       asked
         .then(resolve, (err: Error) => {
           this.#lose(err.message);
@@ -124,16 +118,16 @@ export class SharedWindows {
     this.#lost = why;
     if (this.#reported === "lost") return;
     this.#reported = "lost";
-    this.#report(why);
+    this.#options.report(why);
   }
 
   #regain(): void {
     this.#lost = null;
     const report = () => {
       this.#reported = "back";
-      this.#report(null);
+      this.#options.report(null);
     };
-    if (this.#reported === "lost") this.#steady = setTimeout(report, this.#steadyMs).unref();
+    if (this.#reported === "lost") this.#steady = setTimeout(report, this.#options.steadyMs).unref();
     else report();
   }
 
