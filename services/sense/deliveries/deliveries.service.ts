@@ -313,10 +313,8 @@ function newDomain(
   loops: Record<"replays" | "announcements" | "history", Pick<Loop, "nudge" | "within">>,
 ) {
   const { replays, announcements, history: loop } = loops;
-  const notify = (ready: OfAgent[]) => notifyReady(broker, ready);
   const isOwn = (agent_id: string) => isOwner(broker, "deliveries", agent_id);
   const agents = new AgentSettingsCache(broker, config);
-  const deps = { broker, store, deliveries };
   const ready =
     store.driver === "sqlite"
       ? new ReadyDeliveries(
@@ -325,12 +323,14 @@ function newDomain(
           store.now,
         )
       : null;
-  const claims = new Claims({ ...deps, ready, agents, tracing: hooks.tracing });
+  const notify = (agents: OfAgent[]) => notifyReady(broker, agents);
+  const stored = { broker, store, deliveries, ready, agents, notifyReady: notify };
+  const claims = new Claims({ ...stored, tracing: hooks.tracing });
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
-  const ordering = new Ordering({ broker, deliveries, ready, notifyReady: notify });
-  const enqueuer = new Enqueuer({ deliveries, ready, store, requestQueues, ordering, notifyReady: notify });
-  const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
+  const ordering = new Ordering(stored);
   const progress = new Progress(store.collection(ProgressModel), config.STUCK_AFTER_SECONDS * 1000);
+  const deps = { ...stored, claims, requestQueues, ordering, progress, usage };
+  const enqueuer = new Enqueuer(deps);
   const limitedBy = async (tenant_id: string, agent_id: string, in_flight: number) => {
     const { max_in_flight, max_per_minute } = await agents.get(tenant_id, agent_id);
     if (max_in_flight !== null && in_flight >= max_in_flight) return "max_in_flight";
@@ -340,50 +340,29 @@ function newDomain(
     return left === 0 ? "max_per_minute" : null;
   };
   const statistics = new Statistics(deliveries, store, limitedBy);
-  const settling = {
-    progress,
-    deliveries: deliveries.reserved,
-    ready,
-    store,
-    agents,
-    claims,
-    ordering,
-    requestQueues,
-    notifyReady: notify,
-    announcements,
-    retentionMs,
-    usage,
-  };
+  const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
+  const settling = { ...deps, deliveries: deliveries.reserved, announcements, retentionMs };
   // Unmapped payloads are kept as long as events.
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
-  const health = new AgentHealth({ ...deps, config, traffic, statistics, progress });
-  const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });
+  const health = new AgentHealth({ ...deps, config, traffic, statistics });
+  const deadLetters = new DeadLetters({ ...deps, announcements, unmappedMs });
   const played = store.collection(ReplayModel);
   const playing = new Queue(played, store.now, IN_WORK);
-  const player = new Player({
-    ...deps,
-    ...{ usage, enqueuer, replays: played, queue: playing, loop },
-  });
+  const player = new Player({ ...deps, enqueuer, replays: played, queue: playing, loop });
   return {
+    ...deps,
     playing,
     player,
     history: new History({ broker, now: store.now, replays: played, player }),
-    ...deps,
     logger: broker.logger,
-    ready,
-    agents,
-    claims,
-    requestQueues,
     recheck: () => requestQueues.recheck((of) => findReadyAgents(deliveries, of)),
     enqueuer,
-    ordering,
     deadLetters,
     settlements: new Settlements(settling),
     replays: new Replays({ ...deps, deadLetters, enqueuer, loop: replays }),
-    sweep: new Sweep({ store, deliveries, agents, progress, ordering, notifyReady: notify }),
+    sweep: new Sweep(deps),
     announce: newAnnouncements(broker, deliveries, store.now),
     statistics,
-    progress,
     asks: (agent: OfAgent) => progress.asked(agent, store.now()),
     health,
     agentDeliveries: new AgentDeliveries({ ...deps, statistics, health, config }),
