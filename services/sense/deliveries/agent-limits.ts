@@ -2,13 +2,11 @@ import type { OfAgent } from "../../../lib/access/caller.ts";
 import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
+import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
 
 /** The limits of an agent; null: none. */
-export interface Limits {
-  max_in_flight: number | null;
-  max_per_minute: number | null;
-}
+export type Limits = Pick<AgentState, "max_in_flight" | "max_per_minute">;
 export type Limit = keyof Limits;
 
 /** How many deliveries an agent may get now. */

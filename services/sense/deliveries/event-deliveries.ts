@@ -18,11 +18,7 @@ export interface OfEvent {
 }
 
 /** Deliveries by state, as callers see them. */
-export interface Counts {
-  pending: number;
-  acknowledged: number;
-  dlq: number;
-}
+export type Counts = Record<"pending" | "acknowledged" | "dlq", number>;
 
 /** By event id; an event without deliveries is missing. */
 export type CountsByEvent = Record<string, Counts>;

@@ -10,12 +10,7 @@ import { findOldest } from "./backlog.ts";
 import type { getDeliveryStats } from "./deliveries.contract.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";
 
-interface Counts {
-  pending: number;
-  in_flight: number;
-  waiting: number;
-  dead: number;
-}
+type Counts = Record<"pending" | "in_flight" | "waiting" | "dead", number>;
 
 interface AgentStatistics extends Counts {
   oldest_age_seconds: number | null;

@@ -109,7 +109,7 @@ export class MatchIndex {
   async match(event: FilterableEvent, maxMs = Number.POSITIVE_INFINITY): Promise<MatchResult | null> {
     const { type } = event;
     const pass: Pass = {
-      ...{ number: ++this.#passes, type, scope: new EventScope(event), candidates: this.#candidates(type) },
+      ...{ number: ++this.#passes, type, scope: new EventScope(event) },
       ...{ pending: [], changed: new Set(), result: newResult() },
     };
     this.#underWay.add(pass);
@@ -119,7 +119,7 @@ export class MatchIndex {
       return slices.spent > maxMs;
     };
     try {
-      for (const subscribers of pass.candidates) {
+      for (const subscribers of this.#candidates(type)) {
         subscribers.enter(pass, this.#costs);
         if (slices.over && (await isLate())) return null;
       }

@@ -28,8 +28,6 @@ export interface Pass {
   readonly number: number;
   readonly type: string;
   readonly scope: EventScope;
-  /** All whose glob may match. */
-  readonly candidates: Subscribers[];
   /** Subscriptions whose glob matches, with filters still to evaluate. */
   readonly pending: [DistinctFilter, Subscription[]][];
   /** Ids of subscriptions replaced or removed since it began. */

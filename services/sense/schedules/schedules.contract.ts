@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, Name, page, partOf, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
@@ -11,7 +11,7 @@ export type ScheduleStatus = (typeof STATUSES)[number];
 
 const access = { by: "any", scope: "send" } as const;
 
-const ScheduledEvent = component(
+export const ScheduledEvent = component(
   "ScheduledEvent",
   {
     type: SomeText(MAX_TYPE_LENGTH, "Event type in reverse-DNS form, such as `com.example.report.due`."),
@@ -37,6 +37,8 @@ const ScheduledEvent = component(
     examples: [{ type: "com.example.report.due", subject: "weekly", data: { format: "pdf" } }],
   },
 );
+
+export type ScheduledEvent = Static<typeof ScheduledEvent>;
 
 const CronExpression = SomeText(
   200,

@@ -2,6 +2,7 @@ import { type CloudEvent, invalidEvent } from "../../../lib/cloudevents/cloudeve
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { derivedId } from "../../../lib/ids.ts";
 import { checkClientEvent, requireSize } from "../events/client-event.ts";
+import type { ScheduledEvent } from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
 
 /** The attributes that each tick gives. */
@@ -10,11 +11,7 @@ const GIVEN = ["id", "time", "specversion", "notbefore"];
 type Stored = Pick<ScheduleDoc, "event" | "content">;
 
 /** Returns the event as callers gave it. */
-export function givenEvent({ event, content = "{}" }: Stored): {
-  type: string;
-  data?: unknown;
-  data_base64?: string;
-} {
+export function givenEvent({ event, content = "{}" }: Stored): ScheduledEvent {
   return { ...JSON.parse(event), ...JSON.parse(content) };
 }
 
