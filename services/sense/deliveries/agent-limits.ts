@@ -103,11 +103,8 @@ export class DeliveryLimits {
 
   /** Returns the free slots. Also counts deliveries that were leased before the agent had a limit. */
   async #freeSlots({ tenant_id, agent_id }: OfAgent, max: number): Promise<string[]> {
-    const leased = await this.#deliveries.find(
-      tenant_id,
-      { state: "leased", agent_id },
-      { limit: max, projection: { slot_key: 1 } },
-    );
+    const options = { limit: max, projection: { slot_key: 1 } } as const;
+    const leased = await this.#deliveries.find(tenant_id, { state: "leased", agent_id }, options);
     const taken = new Set(leased.map(({ slot_key }) => slot_key));
     const slots = Array.from({ length: max }, (_, n) => `${agent_id} ${n}`);
     return slots.filter((slot) => !taken.has(slot)).slice(0, max - leased.length);

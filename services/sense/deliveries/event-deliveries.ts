@@ -99,11 +99,8 @@ export async function givenTo(
   { tenant_id, agent_id, event_ids }: OfAgent & { event_ids: string[] },
 ): Promise<string[]> {
   const ids = event_ids.map((event_id) => deliveryId(event_id, agent_id));
-  const found = await deliveries.find(
-    tenant_id,
-    { _id: { $in: ids } },
-    { projection: { event_id: 1 } as const },
-  );
+  const options = { projection: { event_id: 1 } } as const;
+  const found = await deliveries.find(tenant_id, { _id: { $in: ids } }, options);
   return found.map(({ event_id }) => event_id as string);
 }
 

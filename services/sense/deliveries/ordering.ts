@@ -120,8 +120,7 @@ export class Ordering {
         this.#quiet.begin();
       }
       const filter = { held_key: { $gt: this.#after } };
-      const rows = (await this.#deps.deliveries.system.find(filter, options).toArray()) as (DeliveryDoc &
-        Held)[];
+      const rows = (await this.#deps.deliveries.system.find(filter, options).toArray()) as HeldDoc[];
       for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id))
         this.release(tenant_id, own.map(groupOf));
       const last = rows.at(-1);

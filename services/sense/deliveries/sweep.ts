@@ -102,10 +102,8 @@ export class Sweep {
   async #end(rows: DeliveryDoc[], at: Date): Promise<void> {
     const [{ tenant_id }] = rows as [DeliveryDoc];
     const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
-    const settings = await this.#deps.agents.getMany(
-      tenant_id,
-      byAgent.map(([agent_id]) => agent_id),
-    );
+    const agent_ids = byAgent.map(([agent_id]) => agent_id);
+    const settings = await this.#deps.agents.getMany(tenant_id, agent_ids);
     const budgetOf = (agent_id: string | null) => settings.get(agent_id as string)?.retry_budget as number;
     await this.#deps.deliveries.bulk(
       byAgent.flatMap(([agent_id, own]) => endWrites(own, budgetOf(agent_id), at)),
@@ -122,7 +120,7 @@ export class Sweep {
       this.#deps.ordering.release(row.tenant_id, [row.active_key]);
     }
     noteChange(tenant_id);
-    this.#deps.notifyReady(byAgent.map(([agent_id]) => ({ tenant_id, agent_id })));
+    this.#deps.notifyReady(agent_ids.map((agent_id) => ({ tenant_id, agent_id })));
   }
 }
 

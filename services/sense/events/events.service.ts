@@ -129,7 +129,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
     },
     created() {
       arrivals = new Arrivals(this.broker as ServiceBroker);
-      const deps = { events: collection, store, broker: this.broker as ServiceBroker, arrivals };
+      const deps = { events: collection, store, broker: this.broker as ServiceBroker, arrivals, recent };
       fanOut = new FanOut({ ...deps, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);
       observeFanOut(fanOut);
@@ -137,16 +137,9 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
         if (due - store.now() < WAITING_MS) void deps.broker.broadcast("events.waiting", { due });
       };
       types = new EventTypes(deps);
-      publisher = new Publisher({
-        ...deps,
-        fanOut,
-        types,
-        recent,
-        onWaiting,
-        maxBytes: config.EVENT_MAX_BYTES,
-      });
+      publisher = new Publisher({ ...deps, fanOut, types, onWaiting, maxBytes: config.EVENT_MAX_BYTES });
       waiting = new WaitingEvents({ ...deps, onReleased: () => fanOut.nudge() });
-      events = new Events({ ...deps, recent });
+      events = new Events(deps);
       const days = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);
       retention = new Retention({ ...deps, onDeleted: (ids) => recent.forget(ids) }, days);
     },

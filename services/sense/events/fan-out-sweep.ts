@@ -90,15 +90,8 @@ export class FanOutSweep {
     const limit = Math.min(queue.capacity(tenant_id), MAX_CLAIM);
     if (limit === 0) return queue.markSpilled(tenant_id);
     const due = { $gt: keyRange(tenant_id).after, $lte: this.#dueBefore(tenant_id) };
-    const rows = await events.find(
-      tenant_id,
-      { fanout_key: due },
-      {
-        sort: { fanout_key: 1 },
-        limit,
-        projection: { size: 1 },
-      },
-    );
+    const options = { sort: { fanout_key: 1 }, limit, projection: { size: 1 } } as const;
+    const rows = await events.find(tenant_id, { fanout_key: due }, options);
     const held = rows.filter((row) => queue.get(row._id));
     const unheld = rows.filter((row) => !queue.get(row._id));
     const claimable = upToSize(unheld, ({ size }) => size, MAX_CLAIM_BYTES);

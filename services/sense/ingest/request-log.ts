@@ -94,10 +94,7 @@ export class RequestLog {
     const units = tenants.map(([tenant_id, logs]) => ({ tenant_id, logs }));
     try {
       await inTurns("webhooks", units, async ({ tenant_id, logs }) => {
-        await this.#writeOf(
-          tenant_id,
-          logs.map(([_id, { requests }]) => [_id, requests] as const),
-        );
+        await this.#writeOf(tenant_id, logs);
         for (const [_id] of logs) pending.delete(_id);
         if (this.#broker) reportChange(this.#broker, tenant_id, "ingest");
       });
@@ -109,14 +106,14 @@ export class RequestLog {
     }
   }
 
-  async #writeOf(tenant_id: string, logs: (readonly [string, LoggedRequest[]])[]): Promise<void> {
+  async #writeOf(tenant_id: string, logs: [string, { requests: LoggedRequest[] }][]): Promise<void> {
     const ids = { _id: { $in: logs.map(([_id]) => _id) } };
     const rows = await this.#deps.webhooks.find(tenant_id, ids, { projection: { _id: 1 } as const });
     const exist = new Set(rows.map(({ _id }) => _id));
     await this.#deps.logs.upsert(
       logs
         .filter(([_id]) => exist.has(_id))
-        .map(([_id, requests]) => ({
+        .map(([_id, { requests }]) => ({
           filter: { _id, tenant_id },
           update: { $push: { requests: { $each: requests, $slice: -KEPT } } },
         })),

@@ -25,6 +25,9 @@ export interface Query extends OfAgent {
 /** The answer of an agent's subscriptions to an event. */
 export type Explanation = Awaited<ReturnType<typeof explainReception>>;
 
+/** A feed of an agent's channel, and since when the agent gets its events. */
+type JoinedFeed = Subscription & { kind: "feed"; since: string };
+
 /** Limit of an agent's interests, and of its channels' feeds, that are tried. */
 const MOST = 200;
 
@@ -42,11 +45,7 @@ export async function explainReception(
     sample && ctx.call<string | null, unknown>("events.state_of", of),
     ctx.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
     interests.find(tenant_id, { agent_id }, options),
-    ctx.call<(Subscription & { kind: "feed"; since: string })[], unknown>("channels.feeds_of_agent", {
-      tenant_id,
-      agent_id,
-      limit: MOST + 1,
-    }),
+    ctx.call<JoinedFeed[], unknown>("channels.feeds_of_agent", { tenant_id, agent_id, limit: MOST + 1 }),
   ]);
   // The table on this node knows what is suspended here.
   await routing.current(tenant_id);

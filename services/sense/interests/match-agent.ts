@@ -67,16 +67,11 @@ export async function matchAgent(
   { tenant_id, agent_id, interest_id, events, most }: MatchAgentParams,
 ): Promise<AgentMatches & { matched: string[] }> {
   const own = { agent_id, ...(interest_id !== null && { _id: interest_id }) };
+  const joined = { tenant_id, agent_id, limit: MOST_FEEDS };
   const [agents, rows, feeds] = await Promise.all([
     ctx.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
     interests.find(tenant_id, own),
-    interest_id === null
-      ? ctx.call<Subscription[], unknown>("channels.feeds_of_agent", {
-          tenant_id,
-          agent_id,
-          limit: MOST_FEEDS,
-        })
-      : [],
+    interest_id === null ? ctx.call<Subscription[], unknown>("channels.feeds_of_agent", joined) : [],
   ]);
   if (interest_id !== null && rows.length === 0) throw notFound("interest", interest_id);
   const table = new RoutingTable(0);

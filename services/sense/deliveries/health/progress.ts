@@ -80,10 +80,8 @@ export class Progress {
     const back = noted.filter(([, { returned = [] }]) => returned.length > 0);
     const found = new Map<string, Absence[]>();
     for (const [tenant_id, own] of Map.groupBy(back, ([, each]) => each.tenant_id)) {
-      const rows = await this.of(
-        tenant_id,
-        own.map(([id]) => id),
-      );
+      const agent_ids = own.map(([id]) => id);
+      const rows = await this.of(tenant_id, agent_ids);
       for (const [id, { returned = [] }] of own) {
         const row = rows.get(id);
         for (const { at, from } of returned) {

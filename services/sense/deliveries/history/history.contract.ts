@@ -14,7 +14,6 @@ export type Obstacle = (typeof OBSTACLES)[number];
 export const MOST_KEPT = 20;
 /** Pending deliveries of an agent from which a replay waits. */
 export const MOST_PENDING = 1000;
-const RATE = { default: 600, most: 30_000 };
 
 /** History shows an agent events that it was never given, so that no agent may start it for itself. */
 const admin = { by: "any", scope: "admin" } as const;
@@ -30,8 +29,8 @@ const again = Type.Boolean({
 });
 const perMinute = Type.Integer({
   minimum: 1,
-  maximum: RATE.most,
-  default: RATE.default,
+  maximum: 30_000,
+  default: 600,
   description: "Maximum deliveries a minute.",
 });
 
