@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import type { OfAgent } from "../../../lib/access/caller.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
 /** A receiver's memories in a delivery (api: Interests). */
@@ -52,10 +53,7 @@ function withEnrichment(envelope: string, event: Event, enrichment: Enrichment):
   return `${envelope.slice(0, -1)},"enrichment":${JSON.stringify(enrichment)}}`;
 }
 
-interface Event {
-  type: string;
-  subject?: string;
-}
+type Event = Pick<CloudEvent, "type" | "subject">;
 
 /** Builds the query: the words of the event's subject and type, without the type's leading domain. */
 export function toQuery({ type, subject = "" }: Event): string {

@@ -132,7 +132,8 @@ export class EventInserter {
   async #insertMatched(publications: Publication[]): Promise<Inserted[] | null> {
     const { store, fanOut } = this.#deps;
     const { tenant_id } = (publications[0] as Publication).row;
-    if (store.driver !== "sqlite" || !fanOut.isUpToDate(tenant_id) || this.#isSlow(tenant_id)) return null;
+    if (store.driver !== "sqlite" || !fanOut.isUpToDate(tenant_id)) return null;
+    if ((this.#slow.get(tenant_id) ?? 0) > performance.now()) return null;
     const isDelayed = publications.some(({ row }) => row.due_at);
     const underWay = this.#underWay.get(tenant_id) ?? { matching: 0, deliveries: 0 };
     if (isDelayed || underWay.matching >= MAX_MATCHING || underWay.deliveries >= MAX_DELIVERIES) return null;
@@ -160,10 +161,6 @@ export class EventInserter {
       underWay.deliveries -= under;
       if (underWay.deliveries === 0 && underWay.matching === 0) this.#underWay.delete(tenant_id);
     }
-  }
-
-  #isSlow(tenant_id: string): boolean {
-    return (this.#slow.get(tenant_id) ?? 0) > performance.now();
   }
 
   async #match(tenant_id: string, entries: Matchable[]): Promise<Matches> {

@@ -64,12 +64,8 @@ export class Publisher {
 
   /** Publishes what a caller sent. */
   async publishBody({ params, meta }: Call<PublishParams>): Promise<Published | BatchAnswer[]> {
-    const origin: Origin = {
-      tenant_id: meta.caller.tenant_id,
-      publisher_id: callerId(meta.caller),
-      traceparent: meta.traceparent,
-      seed: meta.idempotency_seed,
-    };
+    const { caller, traceparent, idempotency_seed: seed } = meta;
+    const origin = { tenant_id: caller.tenant_id, publisher_id: callerId(caller), traceparent, seed };
     if ("events" in params) return this.publishBatch(params.events, origin);
     const published = await this.publish(checkClientEvent(params.event, this.#deps.store.now()), origin);
     if (published.status === "duplicate") meta.$statusCode = 200;
