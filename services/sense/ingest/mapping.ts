@@ -66,17 +66,8 @@ export function compileMapping(spec: MappingSpec): Mapping {
     });
 }
 
-/** The parts of an event that a mapping finds in a delivery. */
-interface Found {
-  /** Default: that of the delivery. */
-  id: string | undefined;
-  /** The parts of its type after `com`. */
-  kind: string[];
-  subject: string | undefined;
-  /** Default: when the delivery was received. */
-  time?: string | undefined;
-  data: unknown;
-}
+/** What a mapping finds in a delivery, `kind` for the type after `com`; id and time are otherwise those of the receipt. */
+type Found = Pick<CloudEvent, "subject" | "time" | "data"> & { id: string | undefined; kind: string[] };
 
 /** Builds the event of a delivery. @throws Fault invalid_event */
 export function toEvent(receipt: Receipt, { id, kind, subject, time, data }: Found): CloudEvent {
