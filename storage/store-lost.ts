@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { FAULTS, isFault } from "../lib/contract/faults.ts";
+import { type FaultCode, isFault, isRetryable } from "../lib/contract/faults.ts";
 
 /**
  * MongoDB's driver has no connection, timed out waiting for one, or lost it during a request. Two
@@ -62,7 +62,7 @@ export function isStoreDamaged(err: unknown): boolean {
 
 /** Whether an error is no fault of what was tried: the store or a service is away, or busy. */
 export function isSystemic(err: unknown): boolean {
-  if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";
+  if (isFault(err)) return isRetryable(err.type as FaultCode) && err.type !== "internal_error";
   const { retryable, code } = err as { retryable?: boolean; code?: unknown };
   return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
 }

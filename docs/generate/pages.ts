@@ -1,6 +1,6 @@
 import { PLATFORM_EVENTS } from "../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
-import { FAULTS, RULES } from "../../lib/contract/faults.ts";
+import { FAULTS, type FaultCode, isRetryable, RULES } from "../../lib/contract/faults.ts";
 import type { JsonSchema } from "../../lib/contract/json-schema.ts";
 import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { safe } from "../../packages/client/cli/colour.ts";
@@ -196,10 +196,10 @@ function eventsPage(): string {
 
 function errorsPage(): string {
   const { components } = openApiDocument(operations) as { components: { examples: Record<string, Example> } };
-  const rows = Object.entries(FAULTS).map(([name, { status, retryable, means }]) => {
+  const rows = Object.entries(FAULTS).map(([name, { status, means }]) => {
     const { details = {} } = components.examples[name]?.value.error ?? {};
     const shown = Object.keys(details).length ? code(JSON.stringify(details)) : "";
-    return row([code(name), String(status), retryable ? "yes" : "no", means, shown]);
+    return row([code(name), String(status), isRetryable(name as FaultCode) ? "yes" : "no", means, shown]);
   });
   const told =
     '`{"error": {"code", "message", "request_id", "details"}}` is the form of every error. Codes are stable; messages\nare for people and may change. Retry retryable requests after `Retry-After`, with the same `Idempotency-Key`.';

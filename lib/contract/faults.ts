@@ -1,120 +1,103 @@
 import { Errors } from "moleculer";
 
 /**
- * Every error a caller can receive: code → HTTP status, whether the same request may be retried, and its meaning (spec:
- * Errors; api.md "Everywhere" and "Small print"). Documents and tests are checked against this table.
+ * Every error a caller can receive: code → HTTP status, and its meaning (spec: Errors; api.md "Everywhere" and "Small
+ * print"). Documents and tests are checked against this table.
  */
 export const FAULTS = {
   validation_failed: {
     status: 400,
-    retryable: false,
     means:
       "The body or query does not match its schema. Correct the field in `details.field` as `details.expected` says.",
   },
   validation_error: {
     status: 400,
-    retryable: false,
     means: "A value is well-formed but not allowed. Correct the field in `details.field`.",
   },
   invalid_event: {
     status: 400,
-    retryable: false,
     means: "The event is not a valid CloudEvents 1.0 envelope. Correct the attribute in `details.field`.",
   },
   authentication_failed: {
     status: 401,
-    retryable: false,
     means:
       "The credential is missing, malformed, expired or revoked: get a new token. With `details.reason` `ended`, the token was valid before. With `suspended`, the operator has suspended the organisation.",
   },
   totp_required: {
     status: 401,
-    retryable: false,
     means:
       "The account has a second factor. Sign in again with `code`: from the authenticator, or a recovery code.",
   },
   insufficient_scope: {
     status: 403,
-    retryable: false,
     means: "The credential lacks the scope in `details.required_scope`. Use one that has it.",
   },
   forbidden: {
     status: 403,
-    retryable: false,
     means: "The caller is not allowed to do this. Use another credential.",
   },
   not_found: {
     status: 404,
-    retryable: false,
     means: "The resource does not exist, or the caller is not allowed to read it. Check its id.",
   },
   method_not_allowed: {
     status: 405,
-    retryable: false,
     means: "The path does not support this method. Use one in `details.allow`.",
   },
   conflict: {
     status: 409,
-    retryable: false,
     means:
       "The request conflicts with the current state. Read the resource, then decide whether to send a new request.",
   },
   step_not_ready: {
     status: 409,
-    retryable: false,
     means: "A dependency of the step is not finished. Complete or skip it first.",
   },
   step_not_completable: {
     status: 409,
-    retryable: false,
     means: "The step completes only when a handoff offer is accepted. Offer a handoff.",
   },
   step_not_skippable: {
     status: 409,
-    retryable: false,
     means:
       "The step is already completed or skipped. Only blocked, ready and in_progress steps can be skipped.",
   },
   step_not_reopenable: {
     status: 409,
-    retryable: false,
     means: "The step is not finished. Only completed or skipped steps can be reopened.",
   },
   payload_too_large: {
     status: 413,
-    retryable: false,
     means:
       "The body exceeds the limit in `details.max_size`, in bytes, or has more values than `details.max_values`. Send less.",
   },
   unsupported_media_type: {
     status: 415,
-    retryable: false,
     means: "The operation does not support this content type. Use one in `details.expected`.",
   },
   business_rule_violation: {
     status: 422,
-    retryable: false,
     means: "The request breaks the rule in `details.rule`; the message explains it.",
   },
   rate_limited: {
     status: 429,
-    retryable: true,
     means: "Too many requests. Retry after the seconds in `Retry-After`.",
   },
   internal_error: {
     status: 500,
-    retryable: true,
     means: "An unexpected failure. Retry with the same `Idempotency-Key`.",
   },
   service_unavailable: {
     status: 503,
-    retryable: true,
     means:
       "The service is overloaded or in maintenance, or lacks the part in `details.service`. Retry after the seconds in `Retry-After`.",
   },
 } as const;
 
 export type FaultCode = keyof typeof FAULTS;
+
+/** Whether the same request may be retried. */
+export const isRetryable = (code: FaultCode) => FAULTS[code].status === 429 || FAULTS[code].status >= 500;
 
 /** Values of `details.rule` of a `business_rule_violation`. */
 export const RULES = {

@@ -7,7 +7,7 @@ import { Type } from "typebox";
 import { codesOf } from "../../docs/generate/openapi/errors.ts";
 import { openApiDocument } from "../../docs/generate/openapi/openapi.ts";
 import { type Operation, operation } from "../../lib/contract/contract.ts";
-import { FAULTS, type FaultCode } from "../../lib/contract/faults.ts";
+import { FAULTS, type FaultCode, isRetryable } from "../../lib/contract/faults.ts";
 import { operations } from "../../services/contracts.ts";
 import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/docs.ts";
 import { ACCESS } from "../support/access-table.ts";
@@ -199,8 +199,8 @@ describe("the catalogue of errors and the document", () => {
   test("have the codes and statuses that are promised", () => {
     const statuses = Object.groupBy(Object.keys(FAULTS).sort(), (code) => FAULTS[code as FaultCode].status);
     expect(statuses).toEqual(STATUSES);
-    const retryable = Object.entries(FAULTS).filter(([, each]) => each.retryable);
-    expect(retryable.map(([, { status }]) => status)).toEqual([429, 500, 503]);
+    const retryable = (Object.keys(FAULTS) as FaultCode[]).filter(isRetryable);
+    expect(retryable.map((code) => FAULTS[code].status)).toEqual([429, 500, 503]);
   });
 
   test("agree on the codes, both ways", () => {

@@ -1,5 +1,5 @@
 import { honoursKey, isWithinQuota, type Operation } from "../../../lib/contract/contract.ts";
-import { FAULTS, type FaultCode } from "../../../lib/contract/faults.ts";
+import { FAULTS, type FaultCode, isRetryable } from "../../../lib/contract/faults.ts";
 
 type Json = Record<string, unknown>;
 
@@ -137,8 +137,7 @@ export class ErrorResponses {
 }
 
 function exampleOf(code: FaultCode): Json {
-  const { means, retryable } = FAULTS[code];
-  return { summary: means, value: { error: errorOf(code) }, "x-retryable": retryable };
+  return { summary: FAULTS[code].means, value: { error: errorOf(code) }, "x-retryable": isRetryable(code) };
 }
 
 /** Whether an operation is called without an agent's or a person's token. */
@@ -176,8 +175,8 @@ export const ERROR_TABLE = [
   "| Code | Status | Retry | Meaning |",
   "|---|---|---|---|",
   ...CODES.map((code) => {
-    const { status, retryable, means } = FAULTS[code];
-    return `| \`${code}\` | ${status} | ${retryable ? "yes" : "no"} | ${means} |`;
+    const { status, means } = FAULTS[code];
+    return `| \`${code}\` | ${status} | ${isRetryable(code) ? "yes" : "no"} | ${means} |`;
   }),
 ].join("\n");
 

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { MESSAGE_BYTES } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
-import { FAULTS, Fault, type FaultCode } from "../../../lib/contract/faults.ts";
+import { FAULTS, Fault, type FaultCode, isRetryable } from "../../../lib/contract/faults.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Due } from "../../../mixins/due.ts";
@@ -97,7 +97,7 @@ export class Ticker {
         error = null;
       } catch (err) {
         const code = (err as { type?: string }).type as FaultCode;
-        if (!FAULTS[code] || FAULTS[code].retryable) throw err;
+        if (!FAULTS[code] || isRetryable(code)) throw err;
         error = (err as Error).message;
       }
     }
