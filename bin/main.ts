@@ -4,7 +4,6 @@ import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import { hashApiKey } from "../lib/access/api-key.ts";
 import { FinishedCalls } from "../lib/broker/between-nodes.ts";
-import { isFault } from "../lib/contract/faults.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
 import { selectNames } from "../lib/settings.ts";
 import { brokerOptions } from "../moleculer.config.ts";
@@ -168,12 +167,11 @@ const NOBODY = hashApiKey("the API key of nobody");
 
 /** Takes the way of a request: to a node that knows its caller, and to the record. Returns what is wrong with it. */
 async function whyNoRequests(broker: ServiceBroker): Promise<string | null> {
-  try {
-    await broker.call("auth.verify_key", { hash: NOBODY }, { timeout: VERIFIED_MS });
-  } catch (err) {
-    if (!isFault(err) || err.type !== "authentication_failed") return "callers cannot be verified";
-  }
-  return null;
+  const verified = broker.call("auth.verify_keys", { hashes: [NOBODY] }, { timeout: VERIFIED_MS });
+  return verified.then(
+    () => null,
+    () => "callers cannot be verified",
+  );
 }
 
 async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> {

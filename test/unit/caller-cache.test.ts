@@ -36,11 +36,11 @@ class Auth {
 
   async #call(
     action: string,
-    params: { token: string; tokens: string[]; hash: string; hashes: string[]; callers: Caller[] },
+    params: { tokens: string[]; hashes: string[]; callers: Caller[] },
     options: { timeout: number },
   ): Promise<unknown> {
     this.asked.push(action);
-    if (params.hash) this.keys.push(params.hash);
+    this.keys.push(...(params.hashes ?? []));
     if (this.down) throw new Error("no connection");
     if (this.delay_ms) {
       await new Promise((resolve) => setTimeout(resolve, Math.min(this.delay_ms, options.timeout)));
@@ -50,13 +50,8 @@ class Auth {
       const { scopes } = this;
       return params.callers.map((caller) => (this.live.has(caller.token_id) ? { ...caller, scopes } : null));
     }
-    if (action === "auth.verify_all" || action === "auth.verify_keys") {
-      const each = (params.tokens ?? params.hashes).map((given) => this.#verify(given));
-      return each.map((caller) => (caller instanceof Fault ? { fault: caller } : { caller }));
-    }
-    const caller = this.#verify(params.token ?? params.hash);
-    if (caller instanceof Fault) throw caller;
-    return caller;
+    const each = (params.tokens ?? params.hashes).map((given) => this.#verify(given));
+    return each.map((caller) => (caller instanceof Fault ? { fault: caller } : { caller }));
   }
 
   #verify(token: string): object | Fault {
@@ -103,7 +98,7 @@ const heldOut = async () => {
 test("a token is verified once, also when many requests bring it at once", async () => {
   await Promise.all(Array.from({ length: 50 }, outcome));
   expect(await outcome()).toBe("ag_1");
-  expect(auth.asked).toEqual(["auth.verify"]);
+  expect(auth.asked).toEqual(["auth.verify_all"]);
   expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
 });
 
@@ -313,7 +308,7 @@ test.each([
   auth.asked = [];
   cache.forget(change);
   await outcome();
-  expect(auth.asked).toEqual(drops ? ["auth.verify"] : []);
+  expect(auth.asked).toEqual(drops ? ["auth.verify_all"] : []);
 });
 
 test.each([

@@ -38,13 +38,6 @@ export type Verified =
 
 const plain = ({ message, data }: Fault) => ({ message, data: data as Record<string, unknown> });
 
-/** Returns the one caller. @throws Fault authentication_failed if it is refused */
-function callerIn(verified: readonly Verified[]): Caller {
-  const [{ caller, fault }] = verified as [Verified];
-  if (fault) throw unauthenticated(fault.message, fault.data);
-  return caller;
-}
-
 /** Exchanges credentials for tokens, verifies both, and ends tokens. */
 export class Auth {
   readonly credentials: Credentials;
@@ -131,7 +124,9 @@ export class Auth {
 
   /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
   async verify(ctx: Call<{ token: string }>): Promise<Caller> {
-    return callerIn(await this.verifyAll(ctx, [ctx.params.token]));
+    const [{ caller, fault }] = (await this.verifyAll(ctx, [ctx.params.token])) as [Verified];
+    if (fault) throw unauthenticated(fault.message, fault.data);
+    return caller;
   }
 
   /** Returns the caller of each token, or why it has none. */
@@ -154,16 +149,7 @@ export class Auth {
     });
   }
 
-  /**
-   * Returns the caller of an API key that a request carries in place of a token.
-   *
-   * @throws Fault authentication_failed
-   */
-  async verifyKey(ctx: Call<{ hash: string }>): Promise<Caller> {
-    return callerIn(await this.verifyKeys(ctx, [ctx.params.hash]));
-  }
-
-  /** Returns the caller of each API key, or why it has none. */
+  /** Returns the caller of each API key that a request carries in place of a token, or why it has none. */
   async verifyKeys(ctx: Call, hashes: readonly string[]): Promise<Verified[]> {
     const holders = await this.credentials.checkKeys(ctx, hashes);
     const verified = holders.map(

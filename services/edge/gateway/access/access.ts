@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Errors, type ServiceBroker } from "moleculer";
+import type { ServiceBroker } from "moleculer";
 import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import { type Caller, hasScope } from "../../../../lib/access/caller.ts";
 import { isCsrfToken, sessionToken } from "../../../../lib/access/session-cookie.ts";
@@ -319,10 +319,10 @@ function cannotVerify(): Fault {
 /** Calls at once for each kind of credential; those that come meanwhile are verified together when one of them ends. */
 const AT_ONCE = 4;
 const MOST_TOGETHER = 100;
-/** The actions that verify one credential, and several. */
+/** The actions that verify credentials, and their parameters. */
 const ACTIONS = {
-  token: { one: "auth.verify", several: "auth.verify_all", param: "tokens" },
-  hash: { one: "auth.verify_key", several: "auth.verify_keys", param: "hashes" },
+  token: { action: "auth.verify_all", param: "tokens" },
+  hash: { action: "auth.verify_keys", param: "hashes" },
 };
 
 interface Waiting {
@@ -361,28 +361,17 @@ class Verifications {
   }
 
   async #settle(batch: Waiting[]): Promise<void> {
-    const { several, param } = ACTIONS[this.#kind];
+    const { action, param } = ACTIONS[this.#kind];
     try {
-      if (batch.length === 1) return await this.#settleEach(batch);
       const values = batch.map(({ value }) => value);
-      const verified = (await this.#call(several, { [param]: values })) as Verified[];
+      const verified = (await this.#call(action, { [param]: values })) as Verified[];
       for (const [i, { resolve, reject }] of batch.entries()) {
         const { caller, fault } = verified[i] as Verified;
         if (caller) resolve(caller);
         else reject(unauthenticated(fault.message, fault.data));
       }
     } catch (err) {
-      // All nodes with the service are of an earlier version.
-      if (err instanceof Errors.ServiceNotFoundError) return this.#settleEach(batch);
       for (const { reject } of batch) reject(err);
     }
-  }
-
-  async #settleEach(batch: Waiting[]): Promise<void> {
-    const { one } = ACTIONS[this.#kind];
-    const each = batch.map(({ value, resolve, reject }) =>
-      this.#call(one, { [this.#kind]: value }).then((caller) => resolve(caller as Caller), reject),
-    );
-    await Promise.all(each);
   }
 }
