@@ -1,19 +1,6 @@
 import { Fault, shown } from "./faults.ts";
+import { type JsonSchema, mapSchema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
-
-/** The parts of JSON Schema that decide which keys are allowed. */
-interface Schema {
-  type?: unknown;
-  const?: unknown;
-  enum?: unknown[];
-  required?: string[];
-  properties?: Record<string, Schema>;
-  patternProperties?: Record<string, Schema>;
-  additionalProperties?: unknown;
-  items?: Schema;
-  anyOf?: Schema[];
-  writeOnly?: boolean;
-}
 
 /** The keys allowed in a value, null for any. */
 type Shape = {
@@ -51,32 +38,21 @@ export function compileKeyCheck(
   schema: object,
   { representations = [], dropsNulls = false }: Options = {},
 ): KeyCheck {
-  const shape = shapeOf(schema as Schema, representations as Schema[]);
+  const shape = shapeOf(schema as JsonSchema, representations as JsonSchema[]);
   return (value) => find(shape, value, "", dropsNulls);
 }
 
 /** Returns the schema with the check's strictness: `additionalProperties: false` wherever all keys are known. */
 export function closed<T extends object>(schema: T): T {
-  const { properties, patternProperties, items, anyOf, ...rest } = schema as Schema;
-  return {
-    ...rest,
-    ...(properties && { properties: mapped(properties) }),
-    ...(patternProperties && { patternProperties: mapped(patternProperties) }),
-    ...(items && { items: closed(items) }),
-    ...(anyOf && { anyOf: anyOf.map(closed) }),
-    ...(properties && !isFree(schema) && { additionalProperties: false }),
-  } as T;
+  const close = (part: JsonSchema) => (isFree(part) ? part : { ...part, additionalProperties: false });
+  return mapSchema(schema as JsonSchema, close) as T;
 }
 
-function mapped(schemas: Record<string, Schema>): Record<string, Schema> {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closed(schema)]));
-}
-
-function isFree({ properties, patternProperties, additionalProperties = false }: Schema): boolean {
+function isFree({ properties, patternProperties, additionalProperties = false }: JsonSchema): boolean {
   return !properties || patternProperties !== undefined || additionalProperties !== false;
 }
 
-function shapeOf(schema: Schema, representations: readonly Schema[]): Shape {
+function shapeOf(schema: JsonSchema, representations: readonly JsonSchema[]): Shape {
   const all = alternatives(schema);
   const read = representations.flatMap(alternatives);
   const objects = all.filter(({ type, properties }) => type === "object" || properties);
@@ -97,19 +73,19 @@ function shapeOf(schema: Schema, representations: readonly Schema[]): Shape {
   return { fields, readOnly, hasSecrets, others, items };
 }
 
-function alternatives({ anyOf, ...schema }: Schema): Schema[] {
+function alternatives({ anyOf, ...schema }: JsonSchema): JsonSchema[] {
   return anyOf ? [schema, ...anyOf.flatMap(alternatives)] : [schema];
 }
 
-function united(schemas: Schema[], representations: Schema[]): Shape {
+function united(schemas: JsonSchema[], representations: JsonSchema[]): Shape {
   return schemas.length ? shapeOf({ anyOf: schemas }, representations) : null;
 }
 
 /** Merges the keys of all alternatives; the contract decides between them. */
-function mergeFields(objects: Schema[], read: Schema[]): Map<string, Field> {
+function mergeFields(objects: JsonSchema[], read: JsonSchema[]): Map<string, Field> {
   const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})));
-  const named = (schemas: Schema[], name: string) =>
-    schemas.flatMap(({ properties }) => properties?.[name] ?? []);
+  const named = (schemas: JsonSchema[], name: string) =>
+    schemas.flatMap<JsonSchema>(({ properties }) => properties?.[name] ?? []);
   return new Map(
     [...names].map((name) => {
       const schemas = named(objects, name);
@@ -120,7 +96,7 @@ function mergeFields(objects: Schema[], read: Schema[]): Map<string, Field> {
   );
 }
 
-function allowsNull({ type, anyOf, const: only, enum: values }: Schema): boolean {
+function allowsNull({ type, anyOf, const: only, enum: values }: JsonSchema): boolean {
   if (anyOf) return anyOf.some(allowsNull);
   if (only !== undefined || values) return only === null || values?.includes(null) === true;
   return type === undefined || [type].flat().includes("null");

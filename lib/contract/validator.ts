@@ -5,6 +5,7 @@ import { Validators } from "moleculer";
 import { isUuid } from "../ids.ts";
 import { expectation, Fault, quoted, shown } from "./faults.ts";
 import { isDay } from "./instant.ts";
+import { type JsonSchema, mapSchema } from "./json-schema.ts";
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string[]) => void;
 
@@ -83,7 +84,7 @@ export type Check = (value: unknown) => Fault | null;
 
 /** Returns a check of this schema (JSON Schema 2020-12, as TypeBox builds it), and of its labels. */
 export function compileCheck(schema: object): Check {
-  return toCheck(() => exact.compile(withLabels(schema)));
+  return toCheck(() => exact.compile(withLabels(schema as JsonSchema)));
 }
 
 /** Returns the label that another system's name becomes. */
@@ -91,28 +92,16 @@ export function toLabel(name: string): string {
   return name.replace(new RegExp(HIDDEN, "gu"), " ");
 }
 
-interface Nested {
-  properties?: Record<string, Nested>;
-  items?: Nested;
-  anyOf?: Nested[];
-}
-
-function withLabels(schema: Nested): Nested {
-  const { properties, items, anyOf } = schema;
-  const marked = (name: string, property: Nested) => ({
-    ...withLabels(property),
-    ...(IS_LABEL.test(name) && { [LABEL]: true }),
-  });
-  return {
-    ...schema,
-    ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, property]) => [name, marked(name, property)]),
-      ),
-    }),
-    ...(items && { items: withLabels(items) }),
-    ...(anyOf && { anyOf: anyOf.map(withLabels) }),
-  };
+function withLabels(schema: JsonSchema): JsonSchema {
+  const marked = ([name, property]: [string, JsonSchema]) => [
+    name,
+    IS_LABEL.test(name) ? { ...property, [LABEL]: true } : property,
+  ];
+  return mapSchema(schema, (part) =>
+    part.properties
+      ? { ...part, properties: Object.fromEntries(Object.entries(part.properties).map(marked)) }
+      : part,
+  );
 }
 
 /** Returns a check for query strings, which converts text in place: "10" to 10 for a number. */
@@ -167,25 +156,9 @@ function decisive(errors: ErrorObject[]): ErrorObject {
   return (candidates.find(({ keyword }) => !KINDS.has(keyword)) ?? candidates.at(-1)) as ErrorObject;
 }
 
-interface Annotated {
-  "x-identifier"?: boolean | string;
-  /** The specification calls a value outside this list `validation_error` (a memory's type). */
-  "x-value"?: boolean;
-  /** A secret: never returned. */
-  writeOnly?: boolean;
-  examples?: unknown[];
-  default?: unknown;
-  const?: unknown;
-  enum?: unknown[];
-  minimum?: number;
-  items?: Annotated;
-  anyOf?: Annotated[];
-  properties?: Record<string, Annotated>;
-}
-
 function toFault(error: ErrorObject): Fault {
   const field = fieldOf(error);
-  const schema = error.parentSchema as Annotated | undefined;
+  const schema = error.parentSchema as JsonSchema | undefined;
   const expected = describeExpectation(error);
   const isHidden = error.keyword === "required" || schema?.writeOnly === true;
   const details = {
@@ -205,7 +178,7 @@ function toFault(error: ErrorObject): Fault {
 }
 
 /** Returns a valid value: the contract's example, or one derived from its bounds. */
-function makeExample(schema: Annotated | undefined): unknown {
+function makeExample(schema: JsonSchema | undefined): unknown {
   if (!schema) return undefined;
   const { examples, default: usual, const: only, enum: allowed, minimum, items, anyOf } = schema;
   const known = [examples?.[0], usual, only, allowed?.[0], minimum, makeExample(anyOf?.[0])];
@@ -241,7 +214,7 @@ function fieldOf(error: ErrorObject): string {
 function describeExpectation({ keyword, params, parentSchema, message }: ErrorObject): string {
   if (keyword === "required") return "a value (it is required)";
   if (keyword === "additionalProperties")
-    return `no key but ${Object.keys((parentSchema as { properties?: object }).properties ?? {}).join(", ")}`;
+    return `no key but ${Object.keys((parentSchema as JsonSchema).properties ?? {}).join(", ")}`;
   if (keyword === "enum") return `one of ${(params.allowedValues as unknown[]).join(", ")}`;
   const {
     "x-pattern": pattern = params.pattern,
@@ -253,7 +226,7 @@ function describeExpectation({ keyword, params, parentSchema, message }: ErrorOb
   if (keyword === "pattern" || keyword === "x-pattern") return words ?? describePattern(pattern as string);
   if (keyword === LABEL) return "one line without control characters and direction overrides";
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
-  if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
+  if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: JsonSchema[] }).anyOf);
   if (keyword === "uniqueItems") return "each item once";
   const bounds = BOUNDS.find(({ least, most }) => keyword === least || keyword === most);
   if (bounds) return within(bounds, parentSchema as Record<string, number>);
@@ -297,14 +270,7 @@ function within(
   return max === undefined ? `at least ${min}${units}` : `${min} to ${max}${units}`;
 }
 
-interface Option {
-  const?: unknown;
-  format?: string;
-  type?: string;
-  anyOf?: Option[];
-}
-
-function anyOf(options: Option[]): string {
+function anyOf(options: JsonSchema[]): string {
   return options
     .map((option) => (option.anyOf ? anyOf(option.anyOf) : (option.const ?? option.format ?? option.type)))
     .map((name) => name ?? "another type")

@@ -86,7 +86,7 @@ function fromText(text: string, part: (type: string) => JsonSchema | undefined):
   if (part(type) || (type === "number" && part("integer"))) return converted(parsed, part(type));
   const { items } = part("array") ?? {};
   if (items) return splitItems(text, items).map((item) => converted(item, items));
-  const [field, ...others] = (part("object")?.required ?? []) as string[];
+  const [field, ...others] = part("object")?.required ?? [];
   return field !== undefined && others.length === 0 ? { [field]: text } : text;
 }
 

@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import { ANY_KEY, type JsonSchema } from "../../../lib/contract/json-schema.ts";
+import { ANY_KEY, type JsonSchema, mapSchema } from "../../../lib/contract/json-schema.ts";
 import { defaultsOf } from "./defaults.ts";
 
 /**
@@ -12,10 +12,10 @@ export function inputSchema(op: Operation): Tool["inputSchema"] {
   const whole = op.wholeBody ? (Object.values(op.body ?? {})[0] as JsonSchema) : undefined;
   const { properties = {}, required } = whole ?? {
     properties: { ...op.path, ...op.query, ...op.body },
-    required: op.params.required as string[] | undefined,
+    required: op.params.required,
   };
   const defaults = defaultsOf(op);
-  const needed = (required as string[] | undefined)?.filter((name) => !(name in defaults));
+  const needed = required?.filter((name) => !(name in defaults));
   const object = { type: "object", properties, ...(needed?.length && { required: needed }) };
   // GET reads ignore unknown fields, like the query of a request. Nested objects reject unknown keys too, but stating
   // it for each costs tokens.
@@ -50,7 +50,7 @@ export function brief(
 ): Tool["inputSchema"] {
   const { properties = {}, required = [] } = schema;
   const names = core ?? Object.keys(properties);
-  const needed = (required as string[]).filter((name) => names.includes(name));
+  const needed = required.filter((name) => names.includes(name));
   const listed = names.map((name) => [name, unlimited(fieldAt(schema, paths[name] ?? name))]);
   return {
     type: "object",
@@ -69,7 +69,7 @@ function fieldAt(schema: JsonSchema, path: string): JsonSchema {
 }
 
 function unlimited(schema: JsonSchema): JsonSchema {
-  return walk(schema, (part) => {
+  return mapSchema(schema, (part) => {
     const kept = Object.entries(part).filter(([name]) => ![...LIMITS, "examples"].includes(name));
     const { items, ...rest } = Object.fromEntries(kept) as JsonSchema;
     if (!items) return rest;
@@ -128,7 +128,7 @@ const FORMATS = ["date-time", "date", "email", "uuid"];
 
 /** Removes keywords that only this service reads, and examples of ids, which help nobody. */
 function plain(schema: object): JsonSchema {
-  return walk(schema as JsonSchema, (part) => {
+  return mapSchema(schema as JsonSchema, (part) => {
     const { examples, format, ...rest } = asMap(part);
     const isId = "x-identifier" in rest;
     const kept = Object.entries(rest).filter(([keyword]) => !keyword.startsWith("x-") && keyword !== "title");
@@ -142,10 +142,9 @@ function plain(schema: object): JsonSchema {
 
 /** Removes null from optional fields. */
 function withoutNulledOptions(schema: JsonSchema): JsonSchema {
-  return walk(schema, (each) => {
-    const { properties } = each;
+  return mapSchema(schema, (each) => {
+    const { properties, required = [] } = each;
     if (!properties) return each;
-    const required = (each.required ?? []) as string[];
     const fields = Object.entries(properties).map(([name, part]) => [
       name,
       required.includes(name) ? part : withoutNull(part),
@@ -175,7 +174,7 @@ const SHAPE = [
 ];
 
 function shape(schema: JsonSchema): JsonSchema {
-  return walk(schema, (part) => {
+  return mapSchema(schema, (part) => {
     const each = asMap(part);
     const kept = Object.entries(each).filter(([keyword]) => SHAPE.includes(keyword));
     const types = each.anyOf?.map(({ type, ...more }) => (Object.keys(more).length ? undefined : type));
@@ -189,19 +188,4 @@ function asMap(schema: JsonSchema): JsonSchema {
   const { patternProperties, ...rest } = schema;
   const values = patternProperties?.[ANY_KEY];
   return values ? { ...rest, additionalProperties: values } : schema;
-}
-
-/** Transforms every part of a schema, innermost first. */
-function walk(schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema {
-  const { properties, patternProperties, items, anyOf, ...rest } = schema;
-  const within = (each: JsonSchema) => walk(each, change);
-  const named = (parts: Record<string, JsonSchema>) =>
-    Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, within(part)]));
-  return change({
-    ...rest,
-    ...(properties && { properties: named(properties) }),
-    ...(patternProperties && { patternProperties: named(patternProperties) }),
-    ...(items && { items: within(items) }),
-    ...(anyOf && { anyOf: anyOf.map(within) }),
-  });
 }
