@@ -1,4 +1,8 @@
+import type { Config } from "../config.ts";
+import { AddressRefused, assertPublicUrl } from "../connectors/address-guard.ts";
 import { HostResolver } from "../connectors/host-resolver.ts";
+import { invalidValue } from "../lib/contract/faults.ts";
+import type { Share } from "../lib/queue/fair-queue.ts";
 import { resourceQueue } from "./platform/admission/resources.ts";
 
 /** Units of one tenant among these calls: divided by the most calls of a kind at once, they are the cost of one. */
@@ -19,4 +23,18 @@ export const outgoing = resourceQueue("outgoing", {
  */
 export function newHostResolver(servers: readonly string[]): HostResolver {
   return new HostResolver({ servers, queue: outgoing });
+}
+
+/** Requires a field's URL to be one that callers may have things sent to. @throws Fault validation_error */
+export async function requirePublicUrl(
+  { config, resolver }: { config: Config; resolver: HostResolver },
+  share: Share,
+  field: string,
+  url: string,
+): Promise<void> {
+  const resolve = (host: string) => resolver.resolve(host, share);
+  await assertPublicUrl(url, { allowPrivate: config.PUSH_ALLOW_PRIVATE, resolve }).catch((err: Error) => {
+    const unless = err instanceof AddressRefused ? " unless the operator sets PUSH_ALLOW_PRIVATE" : "";
+    throw invalidValue(field, `${field}: ${err.message}${unless}.`);
+  });
 }

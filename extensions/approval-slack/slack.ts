@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { AddressRefused, assertPublicUrl, hostOf } from "../../connectors/address-guard.ts";
+import { hostOf } from "../../connectors/address-guard.ts";
 import { outcomeOf, type PushResult, PushSender } from "../../connectors/push-sender.ts";
 import { SignatureCheck } from "../../connectors/webhook-signature.ts";
 import type { Call } from "../../lib/access/caller.ts";
@@ -9,6 +9,7 @@ import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { findTenant } from "../../services/identity/tenants/find-tenants.ts";
 import { originOf } from "../../services/identity/tenants/origin.ts";
 import type { TenantState } from "../../services/identity/tenants/tenants.contract.ts";
+import { requirePublicUrl } from "../../services/outgoing.ts";
 import { action, type CallOf, type Runtime } from "../../services/runtime.ts";
 import { ADMINS } from "../../services/work/approvals/approvals.contract.ts";
 import { settledAlready } from "../../services/work/approvals/approvals.ts";
@@ -70,14 +71,10 @@ export class Slack implements ApprovalChannel {
     const { assignees = known?.assignees ?? [ADMINS] } = ctx.params;
     for (const [field, value] of Object.entries({ webhook_url, signing_secret }))
       if (!value) throw invalidValue(field, `${field}: required, because no channel is set yet.`);
-    const { config, resolver, secrets, store } = this.#runtime;
-    const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
-    await assertPublicUrl(webhook_url, { allowPrivate: config.PUSH_ALLOW_PRIVATE, resolve }).catch((err) => {
-      const unless = err instanceof AddressRefused ? " unless the operator sets PUSH_ALLOW_PRIVATE" : "";
-      throw invalidValue("webhook_url", `webhook_url: ${err.message}${unless}.`);
-    });
+    await requirePublicUrl(this.#runtime, shareOf(ctx.meta.caller), "webhook_url", webhook_url);
     await requireAssignees(ctx, tenant_id, "assignees", assignees);
     const text = JSON.stringify({ webhook_url, signing_secret } satisfies SlackSecrets);
+    const { secrets, store } = this.#runtime;
     const sealed = secrets.seal(text, slackPlace(tenant_id));
     const $set = { sealed, assignees, last_error: null, updated_at: new Date(store.now()) };
     await this.#rows.upsert([{ filter: { _id: tenant_id, tenant_id }, update: { $set } }]);

@@ -16,7 +16,6 @@ export type TaskState = (typeof TASK_STATES)[number];
 
 /** States that an agent may set, as operations name them. */
 const AGENT_STATES = ["working", "input_required", "completed", "failed", "rejected"] as const;
-export type AgentTaskState = (typeof AGENT_STATES)[number];
 
 const receiver = { by: "agent", scope: "receive" } as const;
 

@@ -8,10 +8,7 @@ import * as contract from "./a2a-tasks.contract.ts";
 import { A2aTasks, type TaskChange, type TaskQuery } from "./a2a-tasks.ts";
 import { Notifier } from "./notifier.ts";
 import { PushConfigs } from "./push-configs.ts";
-import type { MessageJson, PushConfigJson, Side } from "./task.ts";
-
-type OfTask = Side & { task_id: string };
-type OfConfig = OfTask & { config_id: string };
+import type { MessageJson, OfConfig, OfTask, PushConfigJson, Side } from "./task.ts";
 
 /** Interval for finding notifications that other nodes left, and retries. */
 const LOOK_MS = 2000;

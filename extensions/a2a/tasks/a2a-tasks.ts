@@ -23,6 +23,7 @@ import {
   isFinal,
   MAX_TASK,
   type MessageJson,
+  type OfTask,
   type Side,
   type TaskJson,
   type Versioned,
@@ -72,12 +73,12 @@ export class A2aTasks {
   }
 
   /** @throws Fault not_found */
-  async read({ task_id, ...side }: Side & { task_id: string }): Promise<Versioned> {
+  async read({ task_id, ...side }: OfTask): Promise<Versioned> {
     return versioned(await this.#require({ ...side, _id: task_id }));
   }
 
   /** Reads a task that has changed since a version; null if it has not. @throws Fault not_found */
-  async readNewer({ task_id, version, ...side }: Side & { task_id: string; version: number }) {
+  async readNewer({ task_id, version, ...side }: OfTask & { version: number }) {
     const { tenant_id, ...filter } = { ...side, _id: task_id };
     const newer = await this.#rows.findOne(tenant_id, { ...filter, version: { $ne: version } });
     if (newer) return versioned(newer);
@@ -101,7 +102,7 @@ export class A2aTasks {
   }
 
   /** Cancels a task, and tells the agent. @throws Fault not_found, conflict if it is final */
-  async cancel({ task_id, ...side }: Side & { task_id: string }): Promise<Versioned> {
+  async cancel({ task_id, ...side }: OfTask): Promise<Versioned> {
     let canceled = false;
     const row = await this.#change({ ...side, _id: task_id }, (task, at, { state }) => {
       canceled = state === "TASK_STATE_CANCELED";

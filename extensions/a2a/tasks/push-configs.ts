@@ -1,15 +1,12 @@
-import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { requirePublicUrl } from "../../../services/outgoing.ts";
 import type { Runtime } from "../../../services/runtime.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { A2aTasks } from "./a2a-tasks.ts";
 import { type PushConfigDoc, PushConfigModel, pushConfigPlace } from "./push-configs.model.ts";
-import type { PushConfigJson, PushSecrets, Side } from "./task.ts";
-
-type OfTask = Side & { task_id: string };
-type OfConfig = OfTask & { config_id: string };
+import type { OfConfig, OfTask, PushConfigJson, PushSecrets, Side } from "./task.ts";
 
 const MOST_OF_TASK = 10;
 const MOST_URL = 2048;
@@ -97,12 +94,7 @@ export class PushConfigs {
       if (value.length <= MOST_SECRET && HEADER.test(value)) continue;
       throw invalidValue(field, `${field}: expected at most ${MOST_SECRET} printable ASCII characters.`);
     }
-    const { config, resolver } = this.#runtime;
-    const resolve = (host: string) => resolver.resolve(host, { tenant_id, caller: caller_id });
-    await assertPublicUrl(url, { allowPrivate: config.PUSH_ALLOW_PRIVATE, resolve }).catch((err: Error) => {
-      const unless = err instanceof AddressRefused ? " unless the operator sets PUSH_ALLOW_PRIVATE" : "";
-      throw invalidValue("url", `url: ${err.message}${unless}.`);
-    });
+    await requirePublicUrl(this.#runtime, { tenant_id, caller: caller_id }, "url", url);
   }
 
   async #requireCapacity(tenant_id: string, task_id: string, _id: string): Promise<void> {

@@ -1,5 +1,6 @@
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, quoted } from "../../../lib/contract/faults.ts";
-import { type AgentTaskState, TASK_STATES, type TaskState } from "./a2a-tasks.contract.ts";
+import { TASK_STATES, type TaskState, type updateA2aTask } from "./a2a-tasks.contract.ts";
 
 /** Bytes of a task as JSON: it travels between nodes in one message. */
 export const MAX_TASK = 768 * 1024;
@@ -37,10 +38,6 @@ export const isFinal = (state: TaskState): boolean => FINAL.includes(state);
 export const isPaused = (state: TaskState): boolean =>
   isFinal(state) || state === "TASK_STATE_INPUT_REQUIRED";
 
-export function toState(state: AgentTaskState): TaskState {
-  return `TASK_STATE_${state.toUpperCase()}` as TaskState;
-}
-
 /** Adds a message of the caller. A task that waited for it is submitted to the agent again. */
 export function withMessage(task: TaskJson, message: MessageJson, at: Date): TaskJson {
   const history = [...task.history, { ...message, taskId: task.id, contextId: task.contextId }];
@@ -49,23 +46,8 @@ export function withMessage(task: TaskJson, message: MessageJson, at: Date): Tas
 }
 
 /** An agent's report of a task. */
-export interface Progress {
-  state: AgentTaskState;
-  message?: string;
-  artifacts?: GivenArtifact[];
-}
-
-/** One of `text`, `data`, `url` and `raw` (base64) is its content. */
-interface GivenArtifact {
-  artifact_id: string;
-  name?: string;
-  text?: string;
-  data?: unknown;
-  url?: string;
-  raw?: string;
-  filename?: string;
-  media_type?: string;
-}
+type Progress = Omit<ParamsOf<typeof updateA2aTask>, "task_id">;
+type GivenArtifact = NonNullable<Progress["artifacts"]>[number];
 
 const CONTENTS = ["text", "data", "url", "raw"] as const;
 
@@ -87,9 +69,10 @@ export function withProgress(task: TaskJson, given: Progress, messageId: string,
       parts: [toPart(artifact)],
     });
   }
+  const state = `TASK_STATE_${given.state.toUpperCase()}` as TaskState;
   return {
     ...task,
-    status: { state: toState(given.state), timestamp: at.toISOString(), ...(message && { message }) },
+    status: { state, timestamp: at.toISOString(), ...(message && { message }) },
     artifacts: [...artifacts.values()],
     history: message ? [...task.history, message] : task.history,
   };
@@ -125,6 +108,9 @@ export interface Side {
   agent_id: string;
   caller_id: string;
 }
+
+export type OfTask = Side & { task_id: string };
+export type OfConfig = OfTask & { config_id: string };
 
 /** A task and the number of its changes. */
 export interface Versioned {

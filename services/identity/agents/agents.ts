@@ -1,12 +1,5 @@
-import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
-import {
-  invalidValue,
-  lacksScope,
-  requireFound,
-  ruleBroken,
-  unknownReference,
-} from "../../../lib/contract/faults.ts";
+import { lacksScope, requireFound, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import type { SigningSecret } from "../../../lib/crypto/secrets.ts";
 import { defined } from "../../../lib/defined.ts";
@@ -16,6 +9,7 @@ import { containing } from "../../../lib/text/containing.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
+import { requirePublicUrl } from "../../outgoing.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange, changeRouting } from "../tenants/routing-change.ts";
 import type * as contract from "./agents.contract.ts";
@@ -216,7 +210,6 @@ export class Agents {
 
   /** Checks that references in the settings exist, and that pushes to the endpoint are allowed. */
   async #check(ctx: Call, { team_id, owner_user_id, delivery_endpoint }: Settings): Promise<void> {
-    const { config, resolver } = this.#runtime;
     const { tenant_id } = ctx.meta.caller;
     if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
       throw unknownReference("team_id", "team", team_id);
@@ -225,12 +218,7 @@ export class Agents {
       throw unknownReference("owner_user_id", "user", owner_user_id);
     }
     if (!delivery_endpoint) return;
-    const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
-    const allowPrivate = config.PUSH_ALLOW_PRIVATE;
-    await assertPublicUrl(delivery_endpoint, { allowPrivate, resolve }).catch((err: Error) => {
-      const unless = err instanceof AddressRefused ? " unless the operator sets PUSH_ALLOW_PRIVATE" : "";
-      throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
-    });
+    await requirePublicUrl(this.#runtime, shareOf(ctx.meta.caller), "delivery_endpoint", delivery_endpoint);
   }
 }
 
