@@ -334,7 +334,7 @@ export const EXTENSION_PLACES = {
     | null,
 };
 
-type ValuesOf<S> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>;
+export type ValuesOf<S> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>;
 
 /** Returns the values of an extension's settings, which `readConfig` has read with the others. */
 export function valuesOf<S extends Record<string, Setting<unknown>>>(

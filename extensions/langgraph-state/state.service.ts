@@ -7,13 +7,14 @@ import { addressId } from "../../lib/ids.ts";
 import { toStored } from "../../lib/text/namespace.ts";
 import { deletion } from "../../mixins/due.ts";
 import { SharedLoop } from "../../mixins/shared.ts";
+import type { EraseContent } from "../../services/erasers.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../services/runtime.ts";
 import { nullIfTaken } from "../../storage/write-errors.ts";
 import { guardedWrite } from "../../storage/writes.ts";
 import type { putState, putStateEntries } from "./state.contract.ts";
 import * as contract from "./state.contract.ts";
 import { present, type StateDoc } from "./state.model.ts";
-import { type EraseState, State } from "./state.ts";
+import { State } from "./state.ts";
 
 const SWEEP_MS = 60_000;
 
@@ -42,7 +43,7 @@ export const stateService: ServiceFactory = ({ store }) => {
       clear: action(contract.clearState, (ctx) => state.clear(ctx)),
       namespaces: action(contract.listStateNamespaces, (ctx) => state.namespaces(ctx)),
 
-      erase: idempotent<EraseState>((ctx) => state.erase(ctx)),
+      erase: idempotent<EraseContent>((ctx) => state.erase(ctx)),
     },
   };
 };

@@ -3,6 +3,7 @@ import { notFound } from "../../lib/contract/faults.ts";
 import { addressId } from "../../lib/ids.ts";
 import { toStored } from "../../lib/text/namespace.ts";
 import { writings } from "../../lib/text/subject.ts";
+import type { EraseContent } from "../../services/erasers.ts";
 import type { CallOf } from "../../services/runtime.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
@@ -13,15 +14,6 @@ import { present, presentWhole, type StateDoc, StateModel } from "./state.model.
 
 /** Sorts after every character. */
 const LAST = "\u{10ffff}";
-
-/** Rows to erase: those of an agent, or about a person. */
-export interface EraseState {
-  tenant_id: string;
-  agent_id?: string;
-  subject?: string;
-  /** Only counts. */
-  dry_run?: boolean;
-}
 
 /** The state of agents; each sees its own alone. */
 export class State {
@@ -84,7 +76,7 @@ export class State {
   }
 
   /** Erases, or counts, an agent's state or that about a person. */
-  async erase({ params }: { params: EraseState }) {
+  async erase({ params }: { params: EraseContent }) {
     const { tenant_id, agent_id, subject, dry_run } = params;
     const filter: Where<StateDoc> =
       subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };

@@ -18,7 +18,7 @@ const NUMBERS = new Set(["numCache", "numLit", "numDim"]);
 const FIELDS = new Set(["tx", "cat", "val", "xVal", "yVal", "bubbleSize", "strDim", "numDim"]);
 
 /** Returns the titles and the values of a chart of any Office file, newer kinds too (`cx:`). */
-export function readChart({ archive }: OfficeFile, part: string): string {
+export function chartText({ archive }: OfficeFile, part: string): string {
   const bytes = archive.open(part);
   if (!bytes) return "";
   const chart = new ChartReader();

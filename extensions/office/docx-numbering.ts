@@ -1,4 +1,4 @@
-import { readXml } from "./office.ts";
+import { readAttribute, readXml } from "./office.ts";
 
 interface Level {
   start: number;
@@ -7,26 +7,13 @@ interface Level {
   text: string;
 }
 
+const newLevel = (text = ""): Level => ({ start: 1, format: "decimal", text });
+
 const LEVELS = 9;
-const ROMAN: [number, string][] = [
-  ...([
-    [1000, "m"],
-    [900, "cm"],
-    [500, "d"],
-    [400, "cd"],
-    [100, "c"],
-    [90, "xc"],
-  ] as [number, string][]),
-  ...([
-    [50, "l"],
-    [40, "xl"],
-    [10, "x"],
-    [9, "ix"],
-    [5, "v"],
-    [4, "iv"],
-    [1, "i"],
-  ] as [number, string][]),
-];
+const ROMAN = Object.entries({
+  ...{ m: 1000, cm: 900, d: 500, cd: 400, c: 100, xc: 90 },
+  ...{ l: 50, xl: 40, x: 10, ix: 9, v: 5, iv: 4, i: 1 },
+});
 
 /** Counts the items of a Word document's lists, which do not contain their numbers. */
 export class Numbering {
@@ -70,11 +57,11 @@ export class Numbering {
   #read(bytes: Uint8Array): void {
     let definition = "";
     let list = "";
-    let level: Level = { start: 1, format: "decimal", text: "" };
+    let level = newLevel();
     let overridden = 0;
     readXml(bytes, {
       open: (name, attributes) => {
-        const of = (key: string) => attributes[`w:${key}`] ?? attributes[key] ?? "";
+        const of = (key: string) => readAttribute(attributes, key) ?? "";
         const value = of("val");
         if (name === "abstractNum") {
           definition = of("abstractNumId");
@@ -88,7 +75,7 @@ export class Numbering {
         else if (name === "lvlOverride") overridden = Number(of("ilvl"));
         else if (name === "startOverride") this.#override(list, overridden, { start: Number(value) });
         else if (name === "lvl") {
-          level = { start: 1, format: "decimal", text: "" };
+          level = newLevel();
           const depth = Number(of("ilvl"));
           if (list) this.#override(list, depth, level);
           else if (depth < LEVELS) (this.#levels.get(definition) as Level[])[depth] = level;
@@ -102,11 +89,7 @@ export class Numbering {
   #override(list: string, depth: number, more: Partial<Level>): void {
     const { definition, levels } = this.#lists.get(list) ?? { definition: "", levels: [] };
     if (depth >= LEVELS) return;
-    const base = this.#levels.get(definition)?.[depth] ?? {
-      start: 1,
-      format: "decimal",
-      text: `%${depth + 1}.`,
-    };
+    const base = this.#levels.get(definition)?.[depth] ?? newLevel(`%${depth + 1}.`);
     levels[depth] = Object.assign(more, { ...base, ...more });
   }
 }
@@ -129,6 +112,6 @@ function roman(count: number): string {
   if (count < 1 || count > 3999) return String(count);
   let rest = count;
   let text = "";
-  for (const [value, numeral] of ROMAN) for (; rest >= value; rest -= value) text += numeral;
+  for (const [numeral, value] of ROMAN) for (; rest >= value; rest -= value) text += numeral;
   return text;
 }

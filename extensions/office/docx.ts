@@ -1,6 +1,5 @@
 import { Blocks } from "../../lib/text/blocks.ts";
 import { type Page, UnreadableError } from "../../services/remember/documents/parsers/page.ts";
-import { chartShapes, readChart } from "./chart.ts";
 import { readDiagram } from "./diagram.ts";
 import { FormFields } from "./docx-forms.ts";
 import { Numbering } from "./docx-numbering.ts";
@@ -15,7 +14,7 @@ import {
   readXml,
 } from "./office.ts";
 import { Formula } from "./omml.ts";
-import { describe, readShapes } from "./shapes.ts";
+import { describe, readChart } from "./shapes.ts";
 import { symbolAt, symbolText } from "./symbols.ts";
 
 /** Related parts with text, in the order of their texts. */
@@ -177,7 +176,7 @@ class DocxReader {
     else if (name === "decorative" && current && isOn(attribute("val"))) current.isDescribed = true;
     else if ((name === "blip" || name === "imagedata") && current) current.hasPicture = true;
     else if (name === "altChunk") this.#chunk(this.#source.chunks.get(attribute("id") ?? ""));
-    else if (name === "chart") this.#boxes.push(this.#chart(related("id") ?? ""));
+    else if (name === "chart") this.#boxes.push(readChart(file, related("id") ?? "", place));
     else if (name === "relIds") this.#boxes.push(readDiagram(file, related("dm") ?? "", place));
     else if (kind) {
       file.losses.add(kind, place);
@@ -263,16 +262,6 @@ class DocxReader {
     blocks.break(2);
     blocks.text(text ?? "");
     blocks.break(2);
-  }
-
-  #chart(part: string): string {
-    const { file, place } = this.#source;
-    const shapes = chartShapes(file, part);
-    const texts = [
-      readChart(file, part),
-      shapes && file.archive.has(shapes) && readShapes(file, shapes, { place }).text,
-    ];
-    return texts.filter(Boolean).join("\n\n");
   }
 
   /** The paragraph goes on after the text that is elsewhere. */

@@ -1,5 +1,5 @@
 import { Blocks } from "../../lib/text/blocks.ts";
-import { chartShapes, readChart } from "./chart.ts";
+import { chartShapes, chartText } from "./chart.ts";
 import { readDiagram } from "./diagram.ts";
 import { Alternatives, isOn, type OfficeFile, readAttribute, readRelations, readXml } from "./office.ts";
 import { Formula } from "./omml.ts";
@@ -114,12 +114,8 @@ class ShapesReader {
     else if (UNREAD[name]) {
       this.#lose(UNREAD[name]);
       this.#unseen = this.#depth;
-    } else if (name === "relIds")
-      this.#block(
-        (part) => readDiagram(this.#file, part, this.#options.place),
-        readAttribute(attributes, "dm"),
-      );
-    else if (name === "chart") this.#block((part) => this.#chart(part), readAttribute(attributes, "id"));
+    } else if (name === "relIds") this.#block(readDiagram, readAttribute(attributes, "dm"));
+    else if (name === "chart") this.#block(readChart, readAttribute(attributes, "id"));
   }
 
   close(name: string): void {
@@ -190,18 +186,10 @@ class ShapesReader {
     this.#unseen = this.#shapes.at(-1)?.depth ?? this.#depth;
   }
 
-  #block(read: (part: string) => string, id = ""): void {
+  #block(read: (file: OfficeFile, part: string, place: string) => string, id = ""): void {
     const part = this.#relations.get(id);
     if (part === undefined) this.#lose("part");
-    else this.#paragraph(read(part));
-  }
-
-  #chart(part: string): string {
-    const shapes = chartShapes(this.#file, part);
-    const texts = [readChart(this.#file, part)];
-    if (shapes && this.#file.archive.has(shapes))
-      texts.push(readShapes(this.#file, shapes, this.#options).text);
-    return texts.filter(Boolean).join("\n\n");
+    else this.#paragraph(read(this.#file, part, this.#options.place));
   }
 
   #paragraph(text: string): void {
@@ -213,6 +201,14 @@ class ShapesReader {
   #lose(kind: string): void {
     this.#file.losses.add(kind, this.#options.place);
   }
+}
+
+/** Returns the text of a chart, and that of the shapes drawn over it. */
+export function readChart(file: OfficeFile, part: string, place: string): string {
+  const shapes = chartShapes(file, part);
+  const texts = [chartText(file, part)];
+  if (shapes && file.archive.has(shapes)) texts.push(readShapes(file, shapes, { place }).text);
+  return texts.filter(Boolean).join("\n\n");
 }
 
 /** Fields that count pages or tell the time of reading, and pictures before the items of a list. */

@@ -2,7 +2,7 @@ import { isFault } from "../../lib/contract/faults.ts";
 import { outgoing, PER_TENANT } from "../../services/outgoing.ts";
 import type { Reranked, Reranking, RerankingQuery } from "../../services/remember/search/find.ts";
 import type { Ranked } from "../../services/remember/search/ranking.ts";
-import type { Reranker } from "./reranker.ts";
+import type { HttpReranker } from "./reranker.ts";
 
 /** Results that are rated: the answers are among them, though not always first. */
 const MOST_RATED = 50;
@@ -18,13 +18,13 @@ const PAUSE_MS = 10_000;
 
 /** Orders the best results of a search by the relevance that a cross-encoder finds. */
 export class CrossEncoderReranking implements Reranking {
-  readonly #reranker: Reranker;
+  readonly #reranker: HttpReranker;
   readonly #report: (err: Error) => void;
   #failures = 0;
   #pausedUntil = 0;
 
   /** @param report called when searches stop asking the reranker for a while */
-  constructor(reranker: Reranker, report: (err: Error) => void) {
+  constructor(reranker: HttpReranker, report: (err: Error) => void) {
     this.#reranker = reranker;
     this.#report = report;
   }

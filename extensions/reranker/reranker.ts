@@ -2,14 +2,6 @@ import { readText } from "../../lib/http/content-encoding.ts";
 import { redirectNote } from "../../lib/http/redirect.ts";
 import { beginningOf } from "../../lib/text/code-points.ts";
 
-/** Rates how well texts answer a query. */
-export interface Reranker {
-  /** How long a search waits for it, in milliseconds. */
-  readonly patience: number;
-  /** Returns the relevance of each text, 0..1. @throws Error if the service does not answer in time, or wrongly */
-  rate(query: string, texts: readonly string[]): Promise<number[]>;
-}
-
 interface Options {
   /** The service's address, or the full address of its `rerank`. */
   url: string;
@@ -35,10 +27,11 @@ interface Rated {
 }
 
 /**
- * Asks a service for `/rerank`: `{query, documents}` as Jina, Cohere, vLLM and llama.cpp read it, else `{query, texts}`
+ * Rates how well texts answer a query. Asks a service for `/rerank`: `{query, documents}` as Jina, Cohere, vLLM and llama.cpp read it, else `{query, texts}`
  * as text-embeddings-inference does. The first answer decides.
  */
-export class HttpReranker implements Reranker {
+export class HttpReranker {
+  /** How long a search waits for it, in milliseconds. */
   readonly patience: number;
   readonly #options: Options;
   #form: Form = "documents";
@@ -49,6 +42,7 @@ export class HttpReranker implements Reranker {
     this.patience = options.timeoutMs;
   }
 
+  /** Returns the relevance of each text, 0..1. @throws Error if the service does not answer in time, or wrongly */
   async rate(query: string, texts: readonly string[]): Promise<number[]> {
     const signal = AbortSignal.timeout(this.patience);
     const form = this.#form;

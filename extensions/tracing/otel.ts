@@ -43,8 +43,6 @@ import {
 } from "../../observability/tracing.ts";
 import type { TracingConfig } from "./settings.ts";
 
-type Export = SpanExporter["export"];
-
 /** `ExportResultCode.SUCCESS` of `@opentelemetry/core`, which is not a dependency. */
 const SUCCESS = 0;
 
@@ -68,7 +66,7 @@ export class WatchedExporter implements SpanExporter {
     this.#now = now;
   }
 
-  export: Export = (spans, done) => {
+  export: SpanExporter["export"] = (spans, done) => {
     this.#exporter.export(spans, ({ code, error }) => {
       if (code === SUCCESS) this.#succeeded();
       else this.#failed(spans.length, error);
@@ -222,7 +220,7 @@ export class OtlpTracing implements Tracing {
     const next = handler as (ctx: CallContext) => unknown;
     const publishes = PUBLISHING.has(name);
     const kind = publishes ? SpanKind.PRODUCER : SpanKind.INTERNAL;
-    const attributes: Attributes = publishes ? publishAttributes() : {};
+    const attributes: Attributes = publishes ? PUBLISH : {};
     const spanName = publishes ? `publish ${DESTINATION}` : name;
     return async (ctx: CallContext) => {
       const meta = ctx.meta as Meta;
@@ -285,6 +283,11 @@ const MESSAGING: Attributes = {
   "messaging.system": "sensorium",
   "messaging.destination.name": DESTINATION,
 };
+const PUBLISH: Attributes = {
+  ...MESSAGING,
+  "messaging.operation.type": "send",
+  "messaging.operation.name": "publish",
+};
 
 /** Attributes of a server span, without the query, which may contain search terms. */
 function requestAttributes(request: TracedRequest): Attributes {
@@ -315,10 +318,6 @@ function pushAttributes({ url: text, delivery_id, attempt_count }: TracedPush): 
     "sensorium.delivery.id": delivery_id,
     "sensorium.delivery.attempt": attempt_count,
   };
-}
-
-function publishAttributes(): Attributes {
-  return { ...MESSAGING, "messaging.operation.type": "send", "messaging.operation.name": "publish" };
 }
 
 /** Attributes of an answered publish: one event, or a batch. */

@@ -1,3 +1,4 @@
+import type { ValuesOf } from "../../config.ts";
 import { ConfigError, flag, number, type Setting, text, web } from "../../lib/settings.ts";
 
 // Not imported, as in services/edge/gateway/server.ts.
@@ -43,9 +44,7 @@ export const TRACING_SETTINGS = {
   OTEL_SDK_DISABLED: flag(false, "Whether tracing is off, whatever the other settings say."),
 };
 
-export type TracingConfig = Readonly<{
-  [K in keyof typeof TRACING_SETTINGS]: (typeof TRACING_SETTINGS)[K] extends Setting<infer T> ? T : never;
-}>;
+export type TracingConfig = ValuesOf<typeof TRACING_SETTINGS>;
 
 /** Returns the address that traces are sent to, null if none are. */
 export function tracesUrl(config: TracingConfig): string | null {
