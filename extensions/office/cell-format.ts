@@ -34,7 +34,7 @@ export class CellFormats {
   readonly #offset: number;
 
   constructor(styles: Uint8Array | undefined, from1904: boolean) {
-    this.#styles = styles ? readStyles(styles) : [];
+    this.#styles = readStyles(styles);
     this.#offset = from1904 ? LATER_EPOCH_DAYS : 0;
   }
 
@@ -122,7 +122,7 @@ function isoDate(day: number): string {
 const padded = (part = 0) => String(part).padStart(2, "0");
 
 /** Returns the formats of the cell styles, by their number. */
-function readStyles(bytes: Uint8Array): Format[] {
+function readStyles(bytes: Uint8Array | undefined): Format[] {
   const codes = new Map<number, string>();
   const styles: number[] = [];
   let inCells = false;

@@ -16,9 +16,7 @@ const PLAIN = new Set(["cm", "threadedComment"]);
 export function readAuthors({ archive }: OfficeFile, parts: string[]): Map<string, string> {
   const authors = new Map<string, string>();
   for (const part of parts) {
-    const bytes = archive.open(part);
-    if (!bytes) continue;
-    readXml(bytes, {
+    readXml(archive.open(part), {
       open(_name, { id, name, displayName }) {
         if (id !== undefined) authors.set(id, displayName ?? name ?? "");
       },
@@ -42,7 +40,6 @@ function listComments(
   part: string,
   authors: ReadonlyMap<string, string>,
 ): Comment[] {
-  const bytes = archive.open(part);
   const comments: Comment[] = [];
   /** Authors that a list of notes names itself. */
   const own: string[] = [];
@@ -50,8 +47,7 @@ function listComments(
   let inText = false;
   let inAuthor = false;
   let phonetic = false;
-  if (!bytes) return comments;
-  readXml(bytes, {
+  readXml(archive.open(part), {
     open(name, { ref = "", authorId = "", personId = authorId }) {
       if (ENTRIES.has(name)) {
         const comment = {

@@ -24,37 +24,6 @@ export class Numbering {
   readonly #begun = new Set<string>();
 
   constructor(bytes: Uint8Array | undefined) {
-    if (bytes) this.#read(bytes);
-  }
-
-  /** Returns the mark of the next item of a list, such as `2.1`; null if the paragraph is in none. */
-  next(list: string | undefined, depth = 0): string | null {
-    const { definition, levels = [] } = this.#lists.get(list ?? "") ?? {};
-    const defined = definition === undefined ? undefined : this.#levels.get(definition);
-    if (definition === undefined || !defined || depth >= LEVELS || !(depth >= 0)) return null;
-    const at = (level: number) => levels[level] ?? defined[level] ?? { start: 1, format: "bullet", text: "" };
-    const counts = this.#countsOf(list as string, definition, levels);
-    counts[depth] = (counts[depth] ?? at(depth).start - 1) + 1;
-    counts.length = depth + 1;
-    const { format, text } = at(depth);
-    if (format === "bullet") return "-";
-    if (format === "none") return text.replace(/%\d/g, "").trim() || null;
-    return text.replace(/%([1-9])/g, (_, n) => {
-      const level = Number(n) - 1;
-      return shown(counts[level] ?? at(level).start, at(level).format);
-    });
-  }
-
-  /** Lists of one definition continue each other, unless one restarts. */
-  #countsOf(list: string, definition: string, levels: (Level | undefined)[]): number[] {
-    const counts = this.#counts.get(definition) ?? [];
-    if (levels.some((level) => level) && !this.#begun.has(list)) counts.length = 0;
-    this.#begun.add(list);
-    this.#counts.set(definition, counts);
-    return counts;
-  }
-
-  #read(bytes: Uint8Array): void {
     let definition = "";
     let list = "";
     let level = newLevel();
@@ -84,6 +53,33 @@ export class Numbering {
         else if (name === "lvlText") level.text = value;
       },
     });
+  }
+
+  /** Returns the mark of the next item of a list, such as `2.1`; null if the paragraph is in none. */
+  next(list: string | undefined, depth = 0): string | null {
+    const { definition, levels = [] } = this.#lists.get(list ?? "") ?? {};
+    const defined = definition === undefined ? undefined : this.#levels.get(definition);
+    if (definition === undefined || !defined || depth >= LEVELS || !(depth >= 0)) return null;
+    const at = (level: number) => levels[level] ?? defined[level] ?? { start: 1, format: "bullet", text: "" };
+    const counts = this.#countsOf(list as string, definition, levels);
+    counts[depth] = (counts[depth] ?? at(depth).start - 1) + 1;
+    counts.length = depth + 1;
+    const { format, text } = at(depth);
+    if (format === "bullet") return "-";
+    if (format === "none") return text.replace(/%\d/g, "").trim() || null;
+    return text.replace(/%([1-9])/g, (_, n) => {
+      const level = Number(n) - 1;
+      return shown(counts[level] ?? at(level).start, at(level).format);
+    });
+  }
+
+  /** Lists of one definition continue each other, unless one restarts. */
+  #countsOf(list: string, definition: string, levels: (Level | undefined)[]): number[] {
+    const counts = this.#counts.get(definition) ?? [];
+    if (levels.some((level) => level) && !this.#begun.has(list)) counts.length = 0;
+    this.#begun.add(list);
+    this.#counts.set(definition, counts);
+    return counts;
   }
 
   #override(list: string, depth: number, more: Partial<Level>): void {

@@ -18,7 +18,6 @@ const MAX_BASES = 20;
 /** Returns the styles of a Word document by id, with what they inherit. */
 export function readStyles(bytes: Uint8Array | undefined): Map<string, Style> {
   const own = new Map<string, Style & { base?: string }>();
-  if (!bytes) return own;
   let style: Style & { base?: string } = {};
   readXml(bytes, {
     open(name, attributes) {

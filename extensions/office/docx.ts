@@ -128,15 +128,11 @@ class DocxReader {
   }
 
   read(bytes: Uint8Array): string {
-    readXml(bytes, {
-      open: (name, attributes) => this.#open(name, attributes),
-      close: (name) => this.#close(name),
-      text: (given) => this.#text(given),
-    });
+    readXml(bytes, this);
     return this.#blocks.end();
   }
 
-  #text(given: string): void {
+  text(given: string): void {
     if (this.#unseen) return;
     if (this.#formula) this.#formula.text(given);
     else if (this.#inText) this.#show(symbolText(given, this.#font));
@@ -146,7 +142,7 @@ class DocxReader {
     if (!this.#isHidden && !this.#forms.isReplaced()) this.#add(text);
   }
 
-  #open(name: string, attributes: Record<string, string>): void {
+  open(name: string, attributes: Record<string, string>): void {
     if (this.#unseen || UNSEEN.has(name) || this.#alternatives.isOther(name)) {
       this.#unseen++;
       return;
@@ -221,7 +217,7 @@ class DocxReader {
     }
   }
 
-  #close(name: string): void {
+  close(name: string): void {
     if (this.#unseen) {
       this.#unseen--;
       return;

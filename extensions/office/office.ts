@@ -29,10 +29,8 @@ export function mainPart(archive: Archive, usual: string): string {
 export function readRelations(archive: Archive, part: string): Relation[] {
   const { dir, base } = posix.parse(part);
   const name = posix.join(dir, "_rels", `${base}.rels`);
-  const bytes = archive.open(name);
   const relations: Relation[] = [];
-  if (!bytes) return relations;
-  readXml(bytes, {
+  readXml(archive.open(name), {
     open(tag, { Id: id = "", Type: type = "", Target: target = "", TargetMode: mode }) {
       if (tag !== "Relationship" || mode === "External") return;
       const forward = target.replaceAll("\\", "/");
@@ -87,16 +85,13 @@ interface ListedPart {
 export function listedParts(archive: Archive, part: string, tag: string): ListedPart[] {
   const parts = new Map(readRelations(archive, part).map((relation) => [relation.id, relation.part]));
   const listed: ListedPart[] = [];
-  const bytes = archive.open(part);
-  if (bytes) {
-    readXml(bytes, {
-      open(name, attributes) {
-        const target = name === tag && parts.get(relationIn(attributes));
-        const isHidden = /hidden/i.test(attributes.state ?? "");
-        if (target) listed.push({ name: attributes.name ?? "", part: target, isHidden });
-      },
-    });
-  }
+  readXml(archive.open(part), {
+    open(name, attributes) {
+      const target = name === tag && parts.get(relationIn(attributes));
+      const isHidden = /hidden/i.test(attributes.state ?? "");
+      if (target) listed.push({ name: attributes.name ?? "", part: target, isHidden });
+    },
+  });
   return listed;
 }
 
@@ -231,8 +226,13 @@ const SLICE = 65_536;
 /** Deeper than any real document. */
 const MAX_DEPTH = 1000;
 
-/** Parses a part of an Office file. Refuses entities that the file declares, and so entity attacks. */
-export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
+const NOTHING = new Uint8Array();
+
+/**
+ * Parses a part of an Office file; one that is absent has nothing in it. Refuses entities that the file declares, and so
+ * entity attacks.
+ */
+export function readXml(bytes: Uint8Array = NOTHING, handler: XmlHandler): void {
   let depth = 0;
   const parser = new Parser(
     {

@@ -48,11 +48,7 @@ interface Shapes {
 
 export function readShapes(file: OfficeFile, part: string, options: Options): Shapes {
   const reader = new ShapesReader(file, part, options);
-  readXml(file.archive.require(part), {
-    open: (name, attributes) => reader.open(name, attributes),
-    close: (name) => reader.close(name),
-    text: (given) => reader.text(given),
-  });
+  readXml(file.archive.require(part), reader);
   return reader.end();
 }
 

@@ -23,13 +23,10 @@ export function readXlsx(file: OfficeFile, main: string): Page[] {
   const { archive, losses } = file;
   const related = noteUnread(file, main, "workbook");
   const of = (wanted: string) => related.filter(({ type }) => type === wanted).map(({ part }) => part);
-  const [strings, styles] = [of("sharedStrings")[0], of("styles")[0]];
+  const [strings, styles = ""] = [of("sharedStrings")[0], of("styles")[0]];
   const workbook = {
     strings: sharedStrings(strings === undefined ? undefined : archive.require(strings)),
-    formats: new CellFormats(
-      styles === undefined ? undefined : archive.open(styles),
-      countsFrom1904(archive.open(main)),
-    ),
+    formats: new CellFormats(archive.open(styles), countsFrom1904(archive.open(main))),
     authors: readAuthors(file, of("person")),
   };
   return listedParts(archive, main, "sheet").map(({ name, part, isHidden }, at) => {
@@ -61,7 +58,6 @@ function readSheet(file: OfficeFile, part: string, name: string, workbook: Workb
 /** Returns the texts that cells refer to by number. */
 function sharedStrings(bytes: Uint8Array | undefined): string[] {
   const strings: string[] = [];
-  if (!bytes) return strings;
   let current = "";
   let inText = false;
   // Skips phonetic hints.
@@ -179,7 +175,6 @@ function shown({ type, style, value, isRich }: Cell, { strings, formats }: Workb
 /** Whether a workbook counts its days from 1904. */
 function countsFrom1904(workbook: Uint8Array | undefined): boolean {
   let isLater = false;
-  if (!workbook) return isLater;
   readXml(workbook, {
     open(name, { date1904 }) {
       // Excel repeats the element in an extension, without the setting.
