@@ -184,5 +184,3 @@ export async function readGauges(names: readonly string[]): Promise<Record<strin
 export function exposition(): Promise<string> {
   return registry.metrics();
 }
-
-export const EXPOSITION_TYPE = registry.contentType;

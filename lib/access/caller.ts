@@ -120,11 +120,15 @@ export type RequestContext = Pick<Call, "call" | "broadcast" | "meta">;
 // biome-ignore lint/suspicious/noExplicitAny: params are those of any action
 export type Handler = (ctx: Call<any>) => Promise<unknown>;
 
-/** Parameters that name a tenant, and an agent of it. */
+/** Parameters that name a tenant, and an agent or a person of it. */
 export interface OfTenant {
   tenant_id: string;
 }
 
 export interface OfAgent extends OfTenant {
   agent_id: string;
+}
+
+export interface OfUser extends OfTenant {
+  user_id: string;
 }

@@ -7,11 +7,10 @@ import type { Operation } from "../../../lib/contract/contract.ts";
 import { type Fault, unauthenticated } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { requestShare } from "../../../lib/queue/fair-queue.ts";
-import type { AuthChange } from "../../identity/tenants/routing-change.ts";
 import { RateWindows } from "../../platform/admission/rate-windows.ts";
 import { tallyUse } from "../../platform/usage/tally.ts";
 import type { Runtime } from "../../runtime.ts";
-import { authorizationOf, requireAccess, requireOwnPage } from "./access/access.ts";
+import { authorizationOf, type CallerCache, requireAccess, requireOwnPage } from "./access/access.ts";
 import type { CredentialSource } from "./access/challenge.ts";
 import { isOAuthRequest, oauthRefusal } from "./access/oauth.ts";
 import { BlobBroken, sendFromBlob } from "./answer/from-blob.ts";
@@ -26,7 +25,6 @@ import type {
   GatewayRequest,
   HttpExchange,
   Link,
-  Refuse,
   RootCall,
   StreamHandler,
 } from "./http-exchange.ts";
@@ -34,19 +32,9 @@ import { requireBearer, requireMonitor } from "./observe/monitor.ts";
 import { RequestObserver } from "./observe/observe.ts";
 import { clientAddress, givenRequestId, readQueryString, resourceMetadataOf, unknownPath } from "./router.ts";
 
-/** Resolves the caller of a request; throws authentication_failed. */
-interface Callers {
-  resolve(req: IncomingMessage): Caller | Promise<Caller>;
-  /** Calls `refuse` once the caller of an open request is refused; returns a function that ends this. */
-  watch(req: IncomingMessage, refuse: Refuse): () => void;
-  forget(change: AuthChange): void;
-  start(): void;
-  stop(): void;
-}
-
 /** Dependencies of a gateway besides its operations. */
 export interface GatewayDeps {
-  callers: Callers;
+  callers: Pick<CallerCache, "resolve" | "watch" | "forget" | "start" | "stop">;
   /** By the operation's action. */
   streams: Record<string, StreamHandler>;
 }

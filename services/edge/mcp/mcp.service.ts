@@ -1,11 +1,10 @@
-import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { Service } from "moleculer";
 import type { OfTenant } from "../../../lib/access/caller.ts";
 import { VERSION } from "../../../lib/version.ts";
 import { operations } from "../../contracts.ts";
 import type { Runtime, ServiceFactory } from "../../runtime.ts";
 import type { StreamService } from "../gateway/http-exchange.ts";
-import type { Offer, Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import {
   invalidInitialize,
   requireOneMessage,
@@ -14,16 +13,7 @@ import {
   webRequest,
   withoutNulls,
 } from "./streamable-http.ts";
-import { type Choice, choose, makeTools, type OperationTool } from "./tools.ts";
-
-interface Loaded {
-  handler: McpHttpHandler;
-  newSession(...of: ConstructorParameters<typeof Session>): Session;
-  listener: typeof import("./subscriptions.ts");
-  newHandler(): McpHttpHandler;
-  offer: Omit<Offer, keyof Choice>;
-  all: ReadonlyMap<string, OperationTool>;
-}
+import { choose, makeTools } from "./tools.ts";
 
 /** Chooses tools like the query, for clients with a fixed address. Other servers read it, too. */
 const TOOLS_HEADER = "x-mcp-tools";
@@ -34,7 +24,7 @@ const TOOLS_HEADER = "x-mcp-tools";
  * cannot travel over NATS. Tools are executed as requests of the gateway, with the same limits, audit and answers.
  */
 export const mcpService: ServiceFactory = (runtime) => {
-  let loading: Promise<Loaded> | undefined;
+  let loading: ReturnType<typeof load> | undefined;
 
   /** Loads the library with the first message, because many nodes never get one. */
   const loaded = () => {
@@ -53,9 +43,9 @@ export const mcpService: ServiceFactory = (runtime) => {
     requireOneMessage(message);
     const invalid = invalidInitialize(message, req);
     if (invalid) return sendResponse(res, output, invalid);
-    const { handler, offer, all, newSession, newHandler, listener } = await loaded();
+    const { handler, offer, all, Session, newHandler, listener } = await loaded();
     const chosen = choose(all, (tools ?? req.headers[TOOLS_HEADER]) as string | undefined);
-    const session = newSession({ ...offer, ...chosen }, exchange, perform, output);
+    const session = new Session({ ...offer, ...chosen }, exchange, perform, output);
     const authInfo = { token: "", clientId: "", scopes: [], extra: { session } };
     const options = { authInfo, parsedBody: withoutNulls(message) };
     const wanted = listener.wantedBy(message);
@@ -81,7 +71,7 @@ export const mcpService: ServiceFactory = (runtime) => {
   };
 };
 
-async function load({ blobs, log }: Runtime): Promise<Loaded> {
+async function load({ blobs, log }: Runtime) {
   const [{ createMcpHandler }, { serverFor }, { listKinds }, { Session }, listener] = await Promise.all([
     import("@modelcontextprotocol/server"),
     import("./server.ts"),
@@ -95,6 +85,5 @@ async function load({ blobs, log }: Runtime): Promise<Loaded> {
       ({ authInfo, era }) => serverFor(authInfo?.extra?.session as Session, era === "modern"),
       { onerror: (err) => log.debug({ err }, "an MCP message was rejected") },
     );
-  const newSession: Loaded["newSession"] = (...of) => new Session(...of);
-  return { handler: newHandler(), offer, all: makeTools(operations), newSession, newHandler, listener };
+  return { handler: newHandler(), offer, all: makeTools(operations), Session, newHandler, listener };
 }

@@ -79,39 +79,12 @@ export const DeliveryHealth = component("DeliveryHealth", {
 export type DeliveryHealth = Static<typeof DeliveryHealth>;
 
 export const AGENT_STATUSES = ["active", "inactive"] as const;
-type AgentStatus = (typeof AGENT_STATUSES)[number];
 
 export const DELIVERY_MODES = ["poll", "push", "sse"] as const;
 export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
 export const PUSH_FORMATS = ["structured", "binary"] as const;
 export type PushFormat = (typeof PUSH_FORMATS)[number];
-
-/** An agent as other services see it. */
-export interface AgentState {
-  id: string;
-  tenant_id: string;
-  name: string;
-  status: AgentStatus;
-  team_id: string | null;
-  owner_user_id: string | null;
-  delivery_mode: DeliveryMode;
-  delivery_endpoint: string | null;
-  push_format: PushFormat;
-  push_stopped: boolean;
-  a2a: boolean;
-  visibility_timeout_seconds: number | null;
-  retry_budget: number | null;
-  retry_delays_seconds: number[] | null;
-  max_in_flight: number | null;
-  max_per_minute: number | null;
-  /** Raised by each deactivation: tokens of an earlier version are refused. */
-  token_version: number;
-  /** Raised by each change of the owner: approvals by an earlier owner have ended. */
-  owner_version: number;
-  /** In ms. */
-  created_at: number;
-}
 
 const admin = { by: "any", scope: "admin" } as const;
 
@@ -206,6 +179,17 @@ export const Agent = component("Agent", {
   updated_at: Timestamp,
   delivery: Type.Optional(DeliveryHealth),
 });
+
+/** An agent as other services see it. */
+export interface AgentState
+  extends Omit<Static<typeof Agent>, "description" | "created_at" | "updated_at" | "delivery"> {
+  /** Raised by each deactivation: tokens of an earlier version are refused. */
+  token_version: number;
+  /** Raised by each change of the owner: approvals by an earlier owner have ended. */
+  owner_version: number;
+  /** In ms. */
+  created_at: number;
+}
 
 const include = optional({
   include: oneOf(["delivery"], { description: "Adds `delivery`: how the agent's deliveries go." }),

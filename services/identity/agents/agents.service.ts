@@ -1,14 +1,10 @@
+import type { OfAgent, OfUser } from "../../../lib/access/caller.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { announceAuthChange } from "../tenants/routing-change.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
 import { Agents, type CallableQuery, newAgent, type PushTargetQuery, toState } from "./agents.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "./signing-secrets.ts";
-
-interface AgentKey {
-  tenant_id: string;
-  agent_id: string;
-}
 
 export const agentsService: ServiceFactory = (runtime) => {
   const { store, secrets } = runtime;
@@ -31,7 +27,7 @@ export const agentsService: ServiceFactory = (runtime) => {
       ),
 
       /** Inserts the first agent of a new tenant. */
-      insert_first: internal<AgentKey & { owner_user_id: string }>(async ({ params }) => {
+      insert_first: internal<OfAgent & { owner_user_id: string }>(async ({ params }) => {
         const { tenant_id, agent_id: _id, owner_user_id } = params;
         const signing = sealSigningSecret(secrets, `agents/${_id}`, newSigningSecret(secrets));
         const settings = { name: "default", delivery_mode: "poll", owner_user_id } as const;
@@ -55,7 +51,7 @@ export const agentsService: ServiceFactory = (runtime) => {
       leave_team: idempotent<{ tenant_id: string; team_id: string }>((ctx) => agents.leaveTeam(ctx)),
 
       /** Returns the agents of a person, active or not. */
-      owned_by: idempotent<{ tenant_id: string; user_id: string }>(async ({ params }) => {
+      owned_by: idempotent<OfUser>(async ({ params }) => {
         const filter = { owner_user_id: params.user_id };
         const docs = await rows.find(params.tenant_id, filter, { projection: { team_id: 1 } });
         return docs.map(({ _id: id, team_id }) => ({ id, team_id }));
@@ -84,7 +80,7 @@ export const agentsService: ServiceFactory = (runtime) => {
       callable: idempotent<CallableQuery>(({ params }) => agents.findCallable(params)),
 
       /** Returns the current signing secrets in plain text, newest first; empty if there is no such agent. */
-      signing_secrets: internal<AgentKey>(async ({ params: { tenant_id, agent_id } }) => {
+      signing_secrets: internal<OfAgent>(async ({ params: { tenant_id, agent_id } }) => {
         const agent = await rows.findOne(tenant_id, { _id: agent_id });
         return agent ? secretsAt(secrets, `agents/${agent_id}`, agent.signing_secrets, store.now()) : [];
       }),
@@ -107,7 +103,7 @@ export const agentsService: ServiceFactory = (runtime) => {
       push_targets: internal<PushTargetQuery>(({ params }) => agents.findPushTargets(params)),
 
       /** The endpoint answered 410: stops pushes. Returns whether it was still the agent's endpoint. */
-      stop_push: internal<AgentKey & { endpoint: string }>(async (ctx) => {
+      stop_push: internal<OfAgent & { endpoint: string }>(async (ctx) => {
         const { tenant_id, agent_id, endpoint } = ctx.params;
         const filter = { _id: agent_id, delivery_endpoint: endpoint };
         const agent = await rows.update(tenant_id, filter, { $set: { push_stopped: true } });

@@ -20,7 +20,7 @@ import type { UserState } from "../users/users.contract.ts";
 import type { finishOidcSignIn, startBrowserSession } from "./auth.contract.ts";
 import * as contract from "./auth.contract.ts";
 import { Auth, type ClientToken, requireToken } from "./auth.ts";
-import type { Credentials } from "./credentials.ts";
+import { tryOwn } from "./credentials.ts";
 import { getJwks } from "./jwks.contract.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
@@ -69,9 +69,9 @@ export const authService: ServiceFactory = (runtime) => {
         const { tenant_id, user_id } = ctx.meta.caller as UserCaller;
         return ctx.call("users.ways", { tenant_id, user_id });
       }),
-      begin_totp: action(factorContract.beginTotpSetup, (ctx) => beginTotp(auth.credentials, ctx)),
-      confirm_totp: action(factorContract.confirmTotpSetup, (ctx) => confirmTotp(auth.credentials, ctx)),
-      remove_totp: action(factorContract.removeTotp, (ctx) => removeTotp(auth.credentials, ctx)),
+      begin_totp: action(factorContract.beginTotpSetup, beginTotp),
+      confirm_totp: action(factorContract.confirmTotpSetup, confirmTotp),
+      remove_totp: action(factorContract.removeTotp, removeTotp),
       jwks: action(getJwks, (ctx) => {
         ctx.meta.$responseHeaders = { "Cache-Control": `public, max-age=${JWKS_SECONDS}` };
         return { keys: keys.jwks(auth.now(), ctx.params) };
@@ -136,7 +136,7 @@ async function describeCaller(ctx: Call): Promise<object> {
 
 const WRONG_PASSWORD = "password: it is wrong. Send the password that you sign in with.";
 
-async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.beginTotpSetup>) {
+async function beginTotp(ctx: CallOf<typeof factorContract.beginTotpSetup>) {
   const { password } = ctx.params;
   const seed = ctx.meta.idempotency_seed;
   const { has_password } = await callingUser(ctx);
@@ -146,7 +146,7 @@ async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorCont
       "You sign in by the identity provider alone: set up a second factor there.",
     );
   const wrong = invalidValue("password", WRONG_PASSWORD);
-  return credentials.tryOwn(ctx, wrong, (person) =>
+  return tryOwn(ctx, wrong, (person) =>
     ctx.call<{ secret: string; uri: string } | null, object>("users.begin_totp", {
       ...person,
       password,
@@ -155,24 +155,21 @@ async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorCont
   );
 }
 
-function confirmTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.confirmTotpSetup>) {
+function confirmTotp(ctx: CallOf<typeof factorContract.confirmTotpSetup>) {
   const { code } = ctx.params;
   const seed = ctx.meta.idempotency_seed;
   const wrong = invalidValue(
     "code",
     "code: it is wrong. Check the time of the device with the authenticator.",
   );
-  return credentials.tryOwn(ctx, wrong, async (person) => {
+  return tryOwn(ctx, wrong, async (person) => {
     type Confirmed = { recovery_codes: string[] | null };
     const confirmed = await ctx.call<Confirmed, object>("users.confirm_totp", { ...person, code, seed });
     return confirmed.recovery_codes && confirmed;
   });
 }
 
-async function removeTotp(
-  credentials: Credentials,
-  ctx: CallOf<typeof factorContract.removeTotp>,
-): Promise<void> {
+async function removeTotp(ctx: CallOf<typeof factorContract.removeTotp>): Promise<void> {
   const { password, recovery_code } = ctx.params;
   if ((password === undefined) === (recovery_code === undefined))
     throw invalidValue("password", "password: send either it or a recovery_code.");
@@ -181,7 +178,7 @@ async function removeTotp(
     field,
     password === undefined ? "recovery_code: it is wrong or was used." : WRONG_PASSWORD,
   );
-  await credentials.tryOwn(ctx, wrong, async (person) => {
+  await tryOwn(ctx, wrong, async (person) => {
     const removed = await ctx.call<boolean, object>("users.remove_totp", {
       ...person,
       password,

@@ -1,4 +1,4 @@
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type OfUser } from "../../../lib/access/caller.ts";
 import {
   Fault,
   forbidden,
@@ -22,11 +22,6 @@ const WRONG_KEY =
   "The API key is unknown, revoked or expired, or its agent is inactive. Ask an admin for a new key.";
 const WRONG_LOGIN =
   "The e-mail or password is wrong, or the e-mail belongs to several tenants: then send tenant_slug too.";
-
-interface Person {
-  tenant_id: string;
-  user_id: string;
-}
 
 /** Checks keys and passwords. The gateway counts those that are wrong. */
 export class Credentials {
@@ -70,18 +65,21 @@ export class Credentials {
       "current_password",
       "current_password: it is wrong. Send the password that you sign in with.",
     );
-    return this.tryOwn(ctx, wrong, (person) =>
+    return tryOwn(ctx, wrong, (person) =>
       ctx.call<UserState | null, unknown>("users.change_password", { ...person, current, next }),
     );
   }
+}
 
-  /** Tries a password, code or proof of the calling person; null means it was wrong. @throws Fault the given one then */
-  async tryOwn<T>(ctx: Call, wrong: Fault, trial: (person: Person) => Promise<T | null>): Promise<T> {
-    const { caller } = ctx.meta;
-    const result = await trial({ tenant_id: caller.tenant_id, user_id: callerId(caller) });
-    if (result === null) throw wrong;
-    return result;
-  }
+/** Tries a password, code or proof of the calling person; null means it was wrong. @throws Fault the given one then */
+export async function tryOwn<T>(
+  { meta: { caller } }: Call,
+  wrong: Fault,
+  trial: (person: OfUser) => Promise<T | null>,
+): Promise<T> {
+  const result = await trial({ tenant_id: caller.tenant_id, user_id: callerId(caller) });
+  if (result === null) throw wrong;
+  return result;
 }
 
 /** Returns the key with each hash, its agent and its tenant; null unless all are valid, but the tenant may be suspended. */

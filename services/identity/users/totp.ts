@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
+import type { OfUser } from "../../../lib/access/caller.ts";
 import { conflict } from "../../../lib/contract/faults.ts";
 import { isPassword } from "../../../lib/crypto/password.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
@@ -12,11 +13,6 @@ import { type Totp, totpPlace, type UserDoc } from "./users.model.ts";
 
 /** The outcome of a code: `later` if too many were wrong. */
 export type CodeCheck = { is: "right" } | { is: "wrong" } | { is: "later"; wait_ms: number };
-
-interface Person {
-  tenant_id: string;
-  user_id: string;
-}
 
 /** Wrong codes in a row before one has to wait. Only who has the password gets this far, so nobody else is locked out. */
 const FREE_FAILURES = 5;
@@ -37,7 +33,7 @@ export class SecondFactors {
   }
 
   /** Stores a new secret, not yet in force; null if the password is wrong. @throws Fault conflict if one is in force */
-  async begin({ tenant_id, user_id, password, seed }: Person & { password: string; seed?: string }) {
+  async begin({ tenant_id, user_id, password, seed }: OfUser & { password: string; seed?: string }) {
     const user = await this.#rows.findOne(tenant_id, { _id: user_id });
     if (!(await isPassword(password, user?.password ?? null)) || !user) return null;
     if (isInForce(user.totp))
@@ -52,7 +48,7 @@ export class SecondFactors {
   }
 
   /** Puts a secret in force by its first code; returns the recovery codes, or null if the code is wrong. */
-  confirm({ tenant_id, user_id, code, seed }: Person & { code: string; seed?: string }) {
+  confirm({ tenant_id, user_id, code, seed }: OfUser & { code: string; seed?: string }) {
     return guardedWrite(async () => {
       const user = await this.#rows.findOne(tenant_id, { _id: user_id });
       const totp = user?.totp;
@@ -68,7 +64,7 @@ export class SecondFactors {
   }
 
   /** Uses a code up: one of the authenticator, or a recovery code. */
-  check({ tenant_id, user_id, code }: Person & { code: string }): Promise<CodeCheck> {
+  check({ tenant_id, user_id, code }: OfUser & { code: string }): Promise<CodeCheck> {
     return guardedWrite<CodeCheck>(async () => {
       const user = await this.#rows.findOne(tenant_id, { _id: user_id });
       const totp = user?.totp;
@@ -89,7 +85,7 @@ export class SecondFactors {
   }
 
   /** Removes the second factor, by the password or a recovery code; false if it is wrong. */
-  async remove({ tenant_id, user_id, password, recovery_code }: Person & Proof): Promise<boolean> {
+  async remove({ tenant_id, user_id, password, recovery_code }: OfUser & Proof): Promise<boolean> {
     const user = await this.#rows.findOne(tenant_id, { _id: user_id });
     if (!user) return false;
     const isProven =

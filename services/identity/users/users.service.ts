@@ -1,3 +1,4 @@
+import type { OfUser } from "../../../lib/access/caller.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import { type Identified, Identities } from "./identities.ts";
@@ -5,11 +6,6 @@ import { type Proof, SecondFactors } from "./totp.ts";
 import { createUser, deleteUser, listUsers, updateUser } from "./users.contract.ts";
 import { type UserDoc, UserModel } from "./users.model.ts";
 import { toState, Users } from "./users.ts";
-
-interface UserKey {
-  tenant_id: string;
-  user_id: string;
-}
 
 export const usersService: ServiceFactory = ({ store, secrets }) => {
   const rows = store.collection(UserModel);
@@ -27,12 +23,12 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       end: idempotent<{ tenant_id: string; owner_id: string; erased: boolean }>((ctx) => users.end(ctx)),
 
       /** Inserts the first admin of a new tenant. */
-      insert_first: internal<UserKey & { email: string; password: string }>(async ({ params }) => {
+      insert_first: internal<OfUser & { email: string; password: string }>(async ({ params }) => {
         const { user_id: _id, ...given } = params;
         await users.insert({ ...given, _id, role: "admin" });
       }),
 
-      exists: internal<UserKey>(({ params: { tenant_id, user_id } }) =>
+      exists: internal<OfUser>(({ params: { tenant_id, user_id } }) =>
         rows.exists(tenant_id, { _id: user_id }),
       ),
 
@@ -70,21 +66,21 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       }),
 
       /** Returns the user's new state, or null if the current password is wrong. */
-      change_password: internal<UserKey & { current: string; next: string }>((ctx) =>
+      change_password: internal<OfUser & { current: string; next: string }>((ctx) =>
         users.changePassword(ctx),
       ),
 
       /** Returns how a person signs in. */
-      ways: idempotent<UserKey>(({ params }) => users.ways(params)),
+      ways: idempotent<OfUser>(({ params }) => users.ways(params)),
 
       /** Returns the account of a person whom the identity provider has identified. */
       admit: internal<Identified>((ctx) => identities.admit(ctx)),
 
-      begin_totp: internal<UserKey & { password: string; seed?: string }>((ctx) => factors.begin(ctx.params)),
-      confirm_totp: internal<UserKey & { code: string; seed?: string }>((ctx) => factors.confirm(ctx.params)),
+      begin_totp: internal<OfUser & { password: string; seed?: string }>((ctx) => factors.begin(ctx.params)),
+      confirm_totp: internal<OfUser & { code: string; seed?: string }>((ctx) => factors.confirm(ctx.params)),
       /** Uses a code up. */
-      check_code: internal<UserKey & { code: string }>((ctx) => factors.check(ctx.params)),
-      remove_totp: internal<UserKey & Proof>((ctx) => factors.remove(ctx.params)),
+      check_code: internal<OfUser & { code: string }>((ctx) => factors.check(ctx.params)),
+      remove_totp: internal<OfUser & Proof>((ctx) => factors.remove(ctx.params)),
 
       /** Returns which of these users are not disabled. */
       of_tokens: idempotent<{ user_ids: string[] }>(async ({ params: { user_ids } }) => {

@@ -1,4 +1,4 @@
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type OfUser } from "../../../lib/access/caller.ts";
 import { requireFound, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import {
@@ -185,7 +185,7 @@ export class Users {
   }
 
   /** Returns how a person signs in, for themselves. */
-  async ways({ tenant_id, user_id }: { tenant_id: string; user_id: string }) {
+  async ways({ tenant_id, user_id }: OfUser) {
     const user = requireFound(await this.#rows.findOne(tenant_id, { _id: user_id }), "user", user_id);
     const { identity, totp } = user;
     return {

@@ -1,15 +1,14 @@
 import { unavailable } from "../../../lib/contract/faults.ts";
+import type { LOG_LEVELS } from "../../../lib/settings.ts";
 import type { Health } from "../../../observability/health.ts";
 import { type Log, setLogLevel } from "../../../observability/log.ts";
-
-type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";
 
 /** The operator's settings for all nodes while they run. */
 export interface ModesState {
   /** Null: reads and writes are served. */
   maintenance: { reason: string | null; since: string } | null;
   /** Null: `LOG_LEVEL` applies. */
-  log_level: LogLevel | null;
+  log_level: (typeof LOG_LEVELS)[number] | null;
 }
 
 const RETRY_AFTER_SECONDS = 30;
