@@ -10,6 +10,11 @@ export interface NamedGauge extends Gauged {
   name: string;
 }
 
+const topTenants = (use: string, when = "in this hour and the one before") => ({
+  help: `${use} of the ten tenants with most, ${when}`,
+  label: "tenant",
+});
+
 /** All gauges of the core that are read on each scrape, by their names without prefix. */
 export const GAUGES = {
   build_info: { help: "1, with the version of this node", label: "version" },
@@ -68,31 +73,13 @@ export const GAUGES = {
   thread_heap_size_bytes: { help: "JavaScript heap reserved, by thread", label: "thread" },
   thread_heap_used_bytes: { help: "JavaScript heap in use, by thread", label: "thread" },
   threads: { help: "Threads, by purpose", label: "thread" },
-  top_tenants_cpu_ms: {
-    help: "cpu_ms of the ten tenants with most, in this hour and the one before",
-    label: "tenant",
-  },
-  top_tenants_dead_letters: {
-    help: "dead_letters of the ten tenants with most, in this hour and the one before",
-    label: "tenant",
-  },
-  top_tenants_deliveries: {
-    help: "deliveries of the ten tenants with most, in this hour and the one before",
-    label: "tenant",
-  },
-  top_tenants_events: {
-    help: "events of the ten tenants with most, in this hour and the one before",
-    label: "tenant",
-  },
-  top_tenants_requests: {
-    help: "requests of the ten tenants with most, in this hour and the one before",
-    label: "tenant",
-  },
-  top_tenants_searches: {
-    help: "searches of the ten tenants with most, in this hour and the one before",
-    label: "tenant",
-  },
-  top_tenants_stored_bytes: { help: "stored_bytes of the ten tenants with most, now", label: "tenant" },
+  top_tenants_cpu_ms: topTenants("cpu_ms"),
+  top_tenants_dead_letters: topTenants("dead_letters"),
+  top_tenants_deliveries: topTenants("deliveries"),
+  top_tenants_events: topTenants("events"),
+  top_tenants_requests: topTenants("requests"),
+  top_tenants_searches: topTenants("searches"),
+  top_tenants_stored_bytes: topTenants("stored_bytes", "now"),
   store_bytes: { help: "Size of the embedded store's file", label: "of" },
 } as const satisfies Record<string, Gauged>;
 
