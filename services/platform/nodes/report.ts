@@ -68,56 +68,44 @@ const MANY_WITHOUT_VECTOR = 10_000;
 /** Returns what is wrong with the nodes. @param now the record's time */
 export function findProblems({ nodes, silent, others, ages }: NodeReports, now: number): Problem[] {
   const problems: Problem[] = [];
-  const add = (severity: Problem["severity"], node: string | null, check: string, text: string) =>
+  const adding = (severity: Problem["severity"]) => (node: string | null, check: string, text: string) =>
     problems.push({ severity, node, check, text });
-  for (const node of silent)
-    add("wrong", node, "answers", "It is in the registry, but did not report in time.");
+  const [wrong, note] = [adding("wrong"), adding("note")];
+  for (const node of silent) wrong(node, "answers", "It is in the registry, but did not report in time.");
   for (const node of others)
-    add("note", node, "answers", "It is lost, has stopped, or has a version that does not report.");
+    note(node, "answers", "It is lost, has stopped, or has a version that does not report.");
   const versions = [...new Set(nodes.map(({ version }) => version))].sort();
-  if (versions.length > 1)
-    add("note", null, "versions", `Nodes run ${versions.join(" and ")}: finish the upgrade.`);
+  if (versions.length > 1) note(null, "versions", `Nodes run ${versions.join(" and ")}: finish the upgrade.`);
   for (const { node, ...of } of nodes) {
-    if (of.status === "not_ready")
-      for (const [name, text] of Object.entries(of.checks)) if (text !== "ok") add("wrong", node, name, text);
-    if (of.status === "ready")
-      for (const [name, text] of Object.entries(of.checks)) if (text !== "ok") add("note", node, name, text);
+    const remark = of.status === "not_ready" ? wrong : note;
+    for (const [name, text] of Object.entries(of.checks)) if (text !== "ok") remark(node, name, text);
     const ahead = Math.round(Math.abs(Date.parse(of.clock.at) - now) / 1000);
     if (ahead * 1000 > MOST_AHEAD_MS)
-      add(
-        "note",
-        node,
-        "clock",
-        `Its clock differs from the record's by ${ahead} s: synchronise it with NTP.`,
-      );
+      note(node, "clock", `Its clock differs from the record's by ${ahead} s: synchronise it with NTP.`);
     if (of.clock.error_seconds > MOST_CLOCK_ERROR_SECONDS)
-      add(
-        "note",
+      note(
         node,
         "clock",
         `It knows the record's time only to within ${of.clock.error_seconds.toFixed(2)} s.`,
       );
     if (of.disk && of.disk.free_bytes < LOW_SHARE * of.disk.total_bytes)
-      add(
-        "note",
+      note(
         node,
         "disk",
         `${Math.floor(of.disk.free_bytes / 1e6)} MB of its disk are free: less than a tenth.`,
       );
     if ((of.links.peers.lost ?? 0) > 0)
-      add("wrong", node, "links", `It has lost ${of.links.peers.lost} other nodes.`);
+      wrong(node, "links", `It has lost ${of.links.peers.lost} other nodes.`);
     if ((of.links.breakers.open ?? 0) > 0)
-      add("wrong", node, "links", `${of.links.breakers.open} actions of other nodes do not answer it.`);
+      wrong(node, "links", `${of.links.breakers.open} actions of other nodes do not answer it.`);
     if (of.indexes.without_vector > MANY_WITHOUT_VECTOR)
-      add("note", node, "indexes", `${of.indexes.without_vector} search entries wait for a vector.`);
+      note(node, "indexes", `${of.indexes.without_vector} search entries wait for a vector.`);
   }
   const late = (seconds: number | null, check: string, what: string) =>
-    seconds !== null &&
-    seconds > LATE_SECONDS &&
-    add("wrong", null, check, `${what} ${Math.round(seconds)} s.`);
+    seconds !== null && seconds > LATE_SECONDS && wrong(null, check, `${what} ${Math.round(seconds)} s.`);
   late(ages.fan_out_seconds, "fan_out", "The oldest event that is due for fan-out has waited for");
   late(ages.delivery_seconds, "deliveries", "The sweep of ended leases and waits is late by");
   const modes = new Set(nodes.map((node) => node.modes.maintenance));
-  if (modes.has(true)) add("note", null, "maintenance", "Maintenance: writes are refused.");
+  if (modes.has(true)) note(null, "maintenance", "Maintenance: writes are refused.");
   return problems;
 }
