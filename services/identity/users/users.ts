@@ -33,6 +33,8 @@ import type { UserDoc } from "./users.model.ts";
 type NewUser = Pick<UserDoc, "_id" | "tenant_id" | "email"> &
   Partial<Pick<UserDoc, "display_name" | "role" | "identity">> & { password: string | null };
 
+const DISABLING = { $set: { status: "disabled" }, $inc: { token_version: 1 } } as const;
+
 /** The operations on people, and their passwords. */
 export class Users {
   readonly #secrets: SecretBox;
@@ -123,21 +125,15 @@ export class Users {
   async end(ctx: Call<{ tenant_id: string; owner_id: string; erased: boolean }>): Promise<void> {
     const { tenant_id, owner_id: _id, erased } = ctx.params;
     if (erased) await this.#rows.delete(tenant_id, { _id });
-    else
-      await this.#rows.update(
-        tenant_id,
-        { _id },
-        { $set: { status: "disabled" }, $inc: { token_version: 1 } },
-      );
+    else await this.#rows.update(tenant_id, { _id }, DISABLING);
     await ctx.call("agents.change_owner", { tenant_id, from: _id, to: null });
     await announceAuthChange(ctx, { tenant_id, user_id: _id });
   }
 
   async #disable(ctx: Call, user: UserDoc): Promise<void> {
     const { tenant_id, _id } = user;
-    const $set = { status: "disabled" as const };
-    await this.#rows.update(tenant_id, { _id }, { $set, $inc: { token_version: 1 } });
-    await this.#keepAdmin(ctx, user, $set);
+    await this.#rows.update(tenant_id, { _id }, DISABLING);
+    await this.#keepAdmin(ctx, user, DISABLING.$set);
     await announceAuthChange(ctx, { tenant_id, user_id: _id });
   }
 
