@@ -1,4 +1,5 @@
 import type { Operation } from "../../lib/contract/contract.ts";
+import { defined } from "../../lib/defined.ts";
 import { createAgent, listAgents } from "../../services/identity/agents/agents.contract.ts";
 import { createKey, listKeys, revokeKey, updateKey } from "../../services/identity/keys/keys.contract.ts";
 import * as rotation from "../../services/identity/rotation/rotation.contract.ts";
@@ -123,7 +124,7 @@ export const COMMANDS: Record<string, Command> = {
     run: (target, { options: { hours, sort } }) =>
       all(target, tenants.listTenantUsage, "tenants", {
         ...(hours !== undefined && { hours: whole("hours", hours) }),
-        ...given({ sort }),
+        ...defined({ sort }),
       }),
   },
   "tenants limit": {
@@ -197,7 +198,7 @@ export const COMMANDS: Record<string, Command> = {
     run: (target, typed) =>
       target.call(createUser, {
         email: option(typed, "user-email"),
-        ...given({ display_name: typed.options.name, role: typed.options.role }),
+        ...defined({ display_name: typed.options.name, role: typed.options.role }),
       }),
   },
   "users list": listing("List the people", listUsers, "users"),
@@ -234,7 +235,7 @@ export const COMMANDS: Record<string, Command> = {
       target.call(createKey, {
         agent_id: word(typed, 0, "AGENT_ID"),
         scopes: option(typed, "scopes").split(","),
-        ...given({ expires_at: typed.options["expires-at"] }),
+        ...defined({ expires_at: typed.options["expires-at"] }),
       }),
   },
   "keys list": {
@@ -264,10 +265,6 @@ export const COMMANDS: Record<string, Command> = {
   ...CONNECTOR_COMMANDS,
   ...MOVE_COMMANDS,
 };
-
-function given(fields: Record<string, string | undefined>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
 
 type Row = Record<string, unknown>;
 

@@ -1,6 +1,5 @@
-import { createHash, randomBytes, randomUUID, scrypt } from "node:crypto";
-import { access } from "node:fs/promises";
-import { promisify } from "node:util";
+import { createHash, randomBytes, randomUUID, scryptSync } from "node:crypto";
+import { existsSync } from "node:fs";
 import { type Sealed, SecretBox } from "../../lib/crypto/secrets.ts";
 import { VERSION } from "../../lib/version.ts";
 import * as moving from "../../services/identity/tenants/moving.contract.ts";
@@ -72,7 +71,7 @@ async function exportToFile(target: Target, typed: Typed) {
     throw new AdminError(
       "Give either --passphrase-file PATH, to encrypt the secrets in the file, or --without-secrets.",
     );
-  if (await exists(file)) throw new AdminError(`${file} already exists. Give a new file name.`);
+  if (existsSync(file)) throw new AdminError(`${file} already exists. Give a new file name.`);
   const { id: tenant_id } = await tenantOf(target, typed);
   const salt = typed.options["without-secrets"] === undefined ? randomBytes(16).toString("base64") : null;
   const key = await keyOf(typed, salt);
@@ -86,8 +85,7 @@ async function exportToFile(target: Target, typed: Typed) {
   };
   const archive = await ArchiveWriter.create(file);
   try {
-    const totals = await writeExport(target, archive, { manifest, collections, key });
-    const { sha256, sealed, ...counted } = totals;
+    const { sha256, sealed, ...counted } = await writeExport(target, archive, { manifest, collections, key });
     return {
       file,
       bytes: archive.bytes,
@@ -352,10 +350,8 @@ async function keyOf(typed: Typed, salt: string | null): Promise<string | null> 
   const passphrase = text.trimEnd();
   if (passphrase.length < LEAST_PASSPHRASE)
     throw new AdminError(`--passphrase-file: expected at least ${LEAST_PASSPHRASE} characters in ${file}.`);
-  const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
-  return (await derive(passphrase.normalize("NFKC"), Buffer.from(salt, "base64"), 32, COST)).toString(
-    "base64",
-  );
+  const key = scryptSync(passphrase.normalize("NFKC"), Buffer.from(salt, "base64"), 32, COST);
+  return key.toString("base64");
 }
 
 function requirePassphrase(key: string | null, { sealed, sha256 }: Totals): void {
@@ -372,8 +368,3 @@ const boxOf = (key: string) => new SecretBox(Buffer.from(key, "base64"));
 const secretsOf = ({ salt }: Manifest) => (salt === null ? "left out" : "encrypted with the passphrase");
 const toJson = (value: unknown) => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 const report = (text: string) => void process.stderr.write(`${text}\n`);
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
