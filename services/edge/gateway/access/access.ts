@@ -128,8 +128,8 @@ export class CallerCache {
   readonly #pending = new Map<string, Promise<Caller>>();
   readonly #checks: Loop;
   readonly #verifications = {
-    token: new Verifications("token", (action, params) => this.#call(action, params)),
-    hash: new Verifications("hash", (action, params) => this.#call(action, params)),
+    token: new Verifications((tokens) => this.#call("auth.verify_all", { tokens })),
+    hash: new Verifications((hashes) => this.#call("auth.verify_keys", { hashes })),
   };
   /** Log once, not per request, until tokens can be verified again. */
   #said = false;
@@ -161,7 +161,9 @@ export class CallerCache {
   resolve(req: IncomingMessage): Caller | Promise<Caller> {
     const authorization = authorizationOf(req, this.#publicUrl);
     if (authorization === undefined)
-      throw refused("The header Authorization is missing: send Bearer <access token> or Bearer <API key>.");
+      throw unauthenticated(
+        "The header Authorization is missing: send Bearer <access token> or Bearer <API key>.",
+      );
     const entry = this.#entries.get(authorization);
     if (!entry || isOver(entry) || !isTrusted(entry)) return this.#verify(authorization);
     entry.used = true;
@@ -243,7 +245,7 @@ export class CallerCache {
       const current = (await this.#call("auth.states", { callers })) as (Caller | null)[];
       for (const [i, [authorization, entry]] of chunk.entries()) {
         const caller = current[i];
-        if (!caller || isOver(entry)) this.#drop(authorization, entry, refused(OVER));
+        if (!caller || isOver(entry)) this.#drop(authorization, entry, unauthenticated(OVER));
         else if (this.#entries.get(authorization) === entry) Object.assign(entry, { caller, checked_at });
       }
     }
@@ -303,14 +305,12 @@ function credentialOf(authorization: string): Credential {
   if (token) return { kind: "token", value: token };
   const key = isShort && KEY.exec(authorization)?.[1];
   if (key) return { kind: "hash", value: hashApiKey(key) };
-  throw refused("The header Authorization is malformed: expected Bearer <access token> or Bearer <API key>.");
+  throw unauthenticated(
+    "The header Authorization is malformed: expected Bearer <access token> or Bearer <API key>.",
+  );
 }
 
 const OVER = "The token or API key was revoked or has expired, or its owner is not active.";
-
-function refused(message: string): Fault {
-  return unauthenticated(message);
-}
 
 function cannotVerify(): Fault {
   return unavailable("Tokens cannot be verified right now. Retry in 1 s.");
@@ -319,11 +319,6 @@ function cannotVerify(): Fault {
 /** Calls at once for each kind of credential; those that come meanwhile are verified together when one of them ends. */
 const AT_ONCE = 4;
 const MOST_TOGETHER = 100;
-/** The actions that verify credentials, and their parameters. */
-const ACTIONS = {
-  token: { action: "auth.verify_all", param: "tokens" },
-  hash: { action: "auth.verify_keys", param: "hashes" },
-};
 
 interface Waiting {
   value: string;
@@ -333,14 +328,12 @@ interface Waiting {
 
 /** Verifies credentials of new callers: of many that come at once, as after a restart of a gateway, by few calls. */
 class Verifications {
-  readonly #kind: Credential["kind"];
-  readonly #call: (action: string, params: object) => Promise<unknown>;
+  readonly #verify: (values: string[]) => Promise<unknown>;
   readonly #waiting: Waiting[] = [];
   #calls = 0;
 
-  constructor(kind: Credential["kind"], call: (action: string, params: object) => Promise<unknown>) {
-    this.#kind = kind;
-    this.#call = call;
+  constructor(verify: (values: string[]) => Promise<unknown>) {
+    this.#verify = verify;
   }
 
   /** Returns the caller of a credential. @throws Fault authentication_failed */
@@ -361,10 +354,8 @@ class Verifications {
   }
 
   async #settle(batch: Waiting[]): Promise<void> {
-    const { action, param } = ACTIONS[this.#kind];
     try {
-      const values = batch.map(({ value }) => value);
-      const verified = (await this.#call(action, { [param]: values })) as Verified[];
+      const verified = (await this.#verify(batch.map(({ value }) => value))) as Verified[];
       for (const [i, { resolve, reject }] of batch.entries()) {
         const { caller, fault } = verified[i] as Verified;
         if (caller) resolve(caller);
