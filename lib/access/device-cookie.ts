@@ -1,5 +1,5 @@
 import type { SecretBox } from "../crypto/secrets.ts";
-import { cookieAttributes, cookieName, cookieValue } from "./session-cookie.ts";
+import { cookieValue, setCookie } from "./session-cookie.ts";
 
 const MAX_AGE_SECONDS = 180 * 24 * 3600;
 const ID_BYTES = 12;
@@ -15,7 +15,7 @@ export interface KnownDevice {
   account: string;
 }
 
-const name = (publicUrl: string | null) => cookieName("sensorium_device", publicUrl);
+const DEVICE = "sensorium_device";
 
 /** Returns the tag that identifies an account without revealing the e-mail. */
 export function accountTag(secrets: SecretBox, email: string): string {
@@ -39,8 +39,7 @@ export function deviceCookie(
   const account = accountTag(secrets, email);
   const id = secrets.digest(ID_BYTES, "device", `${account} ${network}`);
   const value = [id, account, secrets.digest(MAC_BYTES, MARK, `${id} ${account}`)].join(".");
-  const lasting = [`${name(publicUrl)}=${value}`, "Path=/", `Max-Age=${MAX_AGE_SECONDS}`];
-  return [...lasting, ...cookieAttributes(publicUrl)].join("; ");
+  return setCookie(DEVICE, value, `Max-Age=${MAX_AGE_SECONDS}`, publicUrl);
 }
 
 /** Returns the device in a Cookie header; null unless this installation issued it. */
@@ -49,7 +48,7 @@ export function knownDevice(
   header: string | undefined,
   publicUrl: string | null,
 ): KnownDevice | null {
-  const [id, account, mac, more] = cookieValue(header, name(publicUrl))?.split(".") ?? [];
+  const [id, account, mac, more] = cookieValue(header, DEVICE, publicUrl)?.split(".") ?? [];
   if (!id || !account || !mac || more !== undefined) return null;
   return secrets.isDigest(mac, MAC_BYTES, MARK, `${id} ${account}`) ? { id, account } : null;
 }

@@ -6,18 +6,23 @@ const CSRF_BYTES = 24;
 const isSecure = (publicUrl: string | null) => publicUrl?.startsWith("https:") ?? false;
 
 /** With `__Host-`, neither another host nor a page over http can set it (RFC 6265bis). */
-export const cookieName = (name: string, publicUrl: string | null) =>
-  isSecure(publicUrl) ? `__Host-${name}` : name;
-const nameOf = (publicUrl: string | null) => cookieName("sensorium_session", publicUrl);
+const fullName = (name: string, publicUrl: string | null) => (isSecure(publicUrl) ? `__Host-${name}` : name);
+const SESSION = "sensorium_session";
 
-/** Returns the attributes of every cookie: scripts cannot read it, and pages of other sites do not send it. */
-export function cookieAttributes(publicUrl: string | null): string[] {
-  return ["HttpOnly", "SameSite=Strict", ...(isSecure(publicUrl) ? ["Secure"] : [])];
+/** Returns a Set-Cookie: scripts cannot read the cookie, and pages of other sites do not send it. */
+export function setCookie(name: string, value: string, lifetime: string, publicUrl: string | null): string {
+  const secure = isSecure(publicUrl) ? ["Secure"] : [];
+  const attributes = ["Path=/", lifetime, "HttpOnly", "SameSite=Strict", ...secure];
+  return [`${fullName(name, publicUrl)}=${value}`, ...attributes].join("; ");
 }
 
-export function cookieValue(header: string | undefined, name: string): string | null {
+export function cookieValue(
+  header: string | undefined,
+  name: string,
+  publicUrl: string | null,
+): string | null {
   if (!header) return null;
-  const begin = `${name}=`;
+  const begin = `${fullName(name, publicUrl)}=`;
   const own = header.split(/; */).find((each) => each.startsWith(begin));
   return own?.slice(begin.length) || null;
 }
@@ -28,13 +33,12 @@ export function sessionCookie(
   publicUrl: string | null,
 ): string {
   const expires = token ? new Date(token.expires_at) : new Date(0);
-  const attributes = ["Path=/", `Expires=${expires.toUTCString()}`, ...cookieAttributes(publicUrl)];
-  return [`${nameOf(publicUrl)}=${token?.access_token ?? ""}`, ...attributes].join("; ");
+  return setCookie(SESSION, token?.access_token ?? "", `Expires=${expires.toUTCString()}`, publicUrl);
 }
 
 /** Returns the token in a Cookie header; null without one. */
 export function sessionToken(header: string | undefined, publicUrl: string | null): string | null {
-  return cookieValue(header, nameOf(publicUrl));
+  return cookieValue(header, SESSION, publicUrl);
 }
 
 /** Returns the token that the console's pages send; deriving it needs this installation's key. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { Type } from "typebox";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
-import { cookieName, cookieValue } from "../../../lib/access/session-cookie.ts";
+import { cookieValue } from "../../../lib/access/session-cookie.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { compileQueryCheck } from "../../../lib/contract/validator.ts";
@@ -95,7 +95,7 @@ async function answerTo(edge: GatewayContext, exchange: HttpExchange): Promise<A
 
 function passCookie({ runtime }: GatewayContext, { op, req, ctx }: HttpExchange): void {
   if (!op.cookie) return;
-  const value = cookieValue(req.headers.cookie, cookieName(op.cookie, runtime.config.PUBLIC_URL));
+  const value = cookieValue(req.headers.cookie, op.cookie, runtime.config.PUBLIC_URL);
   if (value !== null) ctx.meta.cookie = value;
 }
 

@@ -1,4 +1,4 @@
-import { cookieAttributes, cookieName } from "../../../../lib/access/session-cookie.ts";
+import { setCookie } from "../../../../lib/access/session-cookie.ts";
 import { toLabel } from "../../../../lib/contract/validator.ts";
 import type { Sealed, SecretBox } from "../../../../lib/crypto/secrets.ts";
 import { DAY_MS } from "../../../../lib/time.ts";
@@ -15,12 +15,8 @@ const ANYBODY = "*";
 /** Combines the claims of the ID token with those of the user info, which do not replace them. */
 export function combine(idToken: Claims, userInfo: Claims): Claims {
   // Whether an address is verified is told by the source of the address.
-  const { email_verified, ...rest } = userInfo;
-  return "email" in idToken ? { ...rest, ...idToken } : { ...userInfo, ...withoutEmail(idToken) };
-}
-
-function withoutEmail({ email_verified, ...rest }: Claims): Claims {
-  return rest;
+  const { email_verified, ...rest } = "email" in idToken ? userInfo : idToken;
+  return "email" in idToken ? { ...rest, ...idToken } : { ...userInfo, ...rest };
 }
 
 export function readProfile(claims: Claims): Profile {
@@ -118,8 +114,7 @@ export class OidcCookie {
     const ends_at = now + (content?.kind === "attempt" ? SIGN_IN_MS : DAY_MS);
     const value = content ? this.#seal({ ...content, ends_at }) : "";
     const expires = new Date(content ? ends_at : 0).toUTCString();
-    const attributes = ["Path=/", `Expires=${expires}`, ...cookieAttributes(this.#publicUrl)];
-    return [`${cookieName(OIDC_COOKIE, this.#publicUrl)}=${value}`, ...attributes].join("; ");
+    return setCookie(OIDC_COOKIE, value, `Expires=${expires}`, this.#publicUrl);
   }
 
   /** Returns the content of a request's cookie; null if it is missing, altered, expired or of another kind. */

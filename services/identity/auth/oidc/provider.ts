@@ -72,7 +72,22 @@ export class OidcProvider {
 
   /** Returns the fault for the caller of a sign-in that failed. */
   toFailure(err: unknown): ProviderFailure {
-    return toFailure(err, this.#config.OIDC_NAME);
+    const provider = this.#config.OIDC_NAME;
+    if (isFault(err)) return { fault: err, reason: err.type };
+    if (err instanceof AuthorizationResponseError) {
+      const reason = named(err.error);
+      const message = `${provider} did not sign you in (${reason}). Try again, or ask its administrator.`;
+      return { reason, fault: refused(message, "provider_refused") };
+    }
+    if (err instanceof ResponseBodyError) return refusedExchange(named(err.error), provider);
+    const code = err instanceof ClientError ? named(err.code) : "connection";
+    if (!(err instanceof ClientError) || AWAY.has(code))
+      return {
+        reason: code,
+        fault: unavailable(`${provider} cannot be reached right now. Try again later.`),
+      };
+    const message = `The answer of ${provider} is not valid for this sign-in. Start again.`;
+    return { reason: code, fault: refused(message, "invalid_answer") };
   }
 
   /** Concurrent sign-ins share one question; a failed one is not kept. */
@@ -127,21 +142,6 @@ interface ProviderFailure {
 }
 
 /** @param provider its name on the button (`OIDC_NAME`) */
-function toFailure(err: unknown, provider: string): ProviderFailure {
-  if (isFault(err)) return { fault: err, reason: err.type };
-  if (err instanceof AuthorizationResponseError) {
-    const reason = named(err.error);
-    const message = `${provider} did not sign you in (${reason}). Try again, or ask its administrator.`;
-    return { reason, fault: refused(message, "provider_refused") };
-  }
-  if (err instanceof ResponseBodyError) return refusedExchange(named(err.error), provider);
-  const code = err instanceof ClientError ? named(err.code) : "connection";
-  if (!(err instanceof ClientError) || AWAY.has(code))
-    return { reason: code, fault: unavailable(`${provider} cannot be reached right now. Try again later.`) };
-  const message = `The answer of ${provider} is not valid for this sign-in. Start again.`;
-  return { reason: code, fault: refused(message, "invalid_answer") };
-}
-
 function refusedExchange(reason: string, provider: string): ProviderFailure {
   if (reason === "invalid_grant") {
     const message = `${provider} no longer accepts this sign-in. Start again.`;
