@@ -7,7 +7,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { HOUR_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { isDuplicateKey } from "../../../storage/write-errors.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import type { RecentErasures } from "./erase-answers.ts";
 import { answerPlace, type IdempotencyDoc, type KeptAnswer } from "./idempotency.model.ts";
 
@@ -112,14 +112,8 @@ export class IdempotencyKeys {
   }
 
   /** Whether the key was free and is now held by this record. */
-  #insert(record: IdempotencyDoc): Promise<boolean> {
-    return this.#options.records.insert(record).then(
-      () => true,
-      (err) => {
-        if (isDuplicateKey(err)) return false;
-        throw err;
-      },
-    );
+  async #insert(record: IdempotencyDoc): Promise<boolean> {
+    return (await this.#options.records.insert(record).catch(nullIfTaken)) !== null;
   }
 
   /** Returns the result for a key in use; null to look again. */
