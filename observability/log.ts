@@ -95,19 +95,13 @@ function normalised(args: unknown[]): unknown[] {
 /** Returns what the repetitions of a line have in common. */
 function kindOf(level: string, [first, message]: unknown[]): string {
   if (typeof first === "string") return `${level} ${first}`;
-  const { err, route, status } = (first instanceof Error ? { err: first } : (first ?? {})) as Kind;
+  const fields = first instanceof Error ? { err: first } : (first ?? {});
+  const { err, route, status } = fields as { err?: Error; route?: string; status?: number };
   return [level, message, err?.message, route, STATUS[status ?? 0]].join(" ");
 }
 
 /** Numbers do not tell kinds apart. */
 const STATUS: Record<number, string> = { 500: "failed", 502: "bad", 503: "unavailable", 504: "late" };
-
-/** The fields that tell lines with the same message apart. */
-interface Kind {
-  err?: Error;
-  route?: string;
-  status?: number;
-}
 
 function withFields(fields: object, [first, ...rest]: unknown[]): unknown[] {
   if (typeof first === "string") return [fields, first, ...rest];
@@ -149,13 +143,10 @@ function secretPattern(config: Config): RegExp {
  * Creates Moleculer's loggers. Its own messages (a service started, a node connected) are logged at `debug`, and only
  * its warnings and errors at `info`, which keeps a start quiet.
  */
-export function moleculerLogger(log: Log): {
-  level: string;
-  createLogger: (level: string, of: LoggerBindings) => Log;
-} {
+export function moleculerLogger(log: Log) {
   return {
     level: levelBelow(log),
-    createLogger: (level, { mod }) => {
+    createLogger: (level: string, { mod }: { mod: string }): Log => {
       const child = log.child({ service: mod }, { level });
       children.set(log, [...(children.get(log) ?? []), child]);
       return mod === "broker" ? quietFailures(child) : child;
@@ -172,10 +163,6 @@ const levelBelow = ({ level }: Log) => (level === "info" ? "warn" : level);
 export function setLogLevel(log: Log, level: string): void {
   log.level = level;
   for (const child of children.get(log) ?? []) child.level = levelBelow(log);
-}
-
-interface LoggerBindings {
-  mod: string;
 }
 
 /** main reports a failed start in one line for people; the broker would report it again. */

@@ -28,7 +28,7 @@ export interface Point {
   counts: Counts;
 }
 
-export type Series = Record<Counted, (number | null)[]>;
+type Series = Record<Counted, (number | null)[]>;
 
 /** Returns the span that ends with the value in progress. */
 export function computeSpan(range: Range, now: number): Span {

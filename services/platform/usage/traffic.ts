@@ -1,10 +1,11 @@
+import type { Config } from "../../../config.ts";
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../lib/time.ts";
 import { deletion } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
-import { computeSpan, type Point, type Range, type Series, sumCounts, toSeries, UNIT_MS } from "./buckets.ts";
+import { computeSpan, type Point, type Range, sumCounts, toSeries, UNIT_MS } from "./buckets.ts";
 import { type Counted, type Counts, drainTally, drainUse, NOBODY, noteWork } from "./tally.ts";
 import {
   type RecordedDoc,
@@ -30,19 +31,6 @@ interface Tallied {
   types: Map<string, Counts>;
 }
 
-/** How long rows are kept. */
-interface Retention {
-  STATS_MINUTE_RETENTION_HOURS: number;
-  STATS_HOUR_RETENTION_DAYS: number;
-}
-
-/** A tenant's counts over time. */
-export interface History {
-  span: { from: number; to: number; step: number };
-  series: Series;
-  totals: Record<Counted, number>;
-}
-
 /**
  * The counts of each tenant's traffic by minute and by hour. Each node counts in memory (`tally`) and adds that to the
  * rows every few seconds, if there is anything. A node that is killed loses its last counts: they are statistics, the
@@ -62,7 +50,10 @@ export class Traffic {
   /** Processor time of this process until the last time that it was divided. */
   #cpu = process.cpuUsage();
 
-  constructor(store: Store, retention: Retention) {
+  constructor(
+    store: Store,
+    retention: Pick<Config, "STATS_MINUTE_RETENTION_HOURS" | "STATS_HOUR_RETENTION_DAYS">,
+  ) {
     this.#store = store;
     this.#rows = store.collection(TrafficModel);
     this.#recorded = store.collection(RecordedModel);
@@ -107,7 +98,7 @@ export class Traffic {
   }
 
   /** Reads the history of a tenant, or of one of its agents; of all events, or of one type. */
-  async read(tenant_id: string, range: Range, of: { agent_id?: string; type?: string }): Promise<History> {
+  async read(tenant_id: string, range: Range, of: { agent_id?: string; type?: string }) {
     await this.flush();
     const { agent_id = null, type } = of;
     const span = computeSpan(range, this.#store.now());
