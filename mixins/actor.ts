@@ -94,8 +94,4 @@ export class Actors<A extends Actor> {
   wakeAll(): void {
     for (const { actor } of this.#actors.values()) actor.wake();
   }
-
-  get size(): number {
-    return this.#actors.size;
-  }
 }

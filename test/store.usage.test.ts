@@ -136,7 +136,6 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
       quota_bytes: Number.POSITIVE_INFINITY,
     });
     await usage.setQuota("tn_f", null);
-    expect((await usage.totals()).tenants).toBeGreaterThan(3);
   });
 
   test("counts in its totals what is not written yet, and writes nothing for it", async () => {
@@ -147,7 +146,7 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     await notes.insert(note("tn_f", 990, 50 * KB));
     const after = await usage.totals();
     expect(after.used_bytes - before.used_bytes).toBeGreaterThan(50 * KB);
-    expect(after).toMatchObject({ full: before.full, tenants: before.tenants });
+    expect(after.full).toBe(before.full);
     expect(await rows?.find({}).toArray()).toEqual(written);
   });
 

@@ -54,7 +54,6 @@ export function readShapes(file: OfficeFile, part: string, options: Options): Sh
 
 class ShapesReader {
   readonly #file: OfficeFile;
-  readonly #part: string;
   readonly #options: Options;
   readonly #relations: ReadonlyMap<string, string>;
   readonly #blocks = new Blocks();
@@ -72,7 +71,6 @@ class ShapesReader {
 
   constructor(file: OfficeFile, part: string, options: Options) {
     this.#file = file;
-    this.#part = part;
     this.#options = options;
     this.#relations = new Map(readRelations(file.archive, part).map((each) => [each.id, each.part]));
   }

@@ -202,7 +202,6 @@ interface Field {
   password?: boolean;
   hidden?: boolean;
   checkBox?: boolean;
-  radioButton?: boolean;
   exportValue?: string;
   buttonValue?: string;
   options?: { exportValue: string; displayValue: string }[];

@@ -13,8 +13,6 @@ export type MemoryScope = (typeof MEMORY_SCOPES)[number];
  *   `admin` allows operations and opens no memory.
  */
 export interface Access {
-  /** The calling agent; null for a person. */
-  agent_id: string | null;
   /** The agents whose rows are readable in any scope: itself, or those the person owns. */
   agent_ids: string[];
   /** The teams whose rows of scope `team` are readable. */
@@ -28,7 +26,7 @@ export interface Owned {
 }
 
 export function agentAccess({ id, team_id }: Owned): Access {
-  return { agent_id: id, agent_ids: [id], team_ids: team_id ? [team_id] : [] };
+  return { agent_ids: [id], team_ids: team_id ? [team_id] : [] };
 }
 
 /**
@@ -39,11 +37,7 @@ export function agentAccess({ id, team_id }: Owned): Access {
  */
 export function personAccess(owned: readonly Owned[], teams: readonly string[]): Access {
   const theirs = owned.flatMap(({ team_id }) => team_id ?? []);
-  return {
-    agent_id: null,
-    agent_ids: owned.map(({ id }) => id),
-    team_ids: [...new Set([...theirs, ...teams])],
-  };
+  return { agent_ids: owned.map(({ id }) => id), team_ids: [...new Set([...theirs, ...teams])] };
 }
 
 /** A row that has an owner and a scope. */

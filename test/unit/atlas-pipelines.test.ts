@@ -25,7 +25,7 @@ const context = { now: NOW, include_superseded: false, neighbours: 2 };
 const mine = buildConditions(query(""));
 const narrowed = buildConditions(
   query("", {
-    access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] },
+    access: { agent_ids: ["ag_a"], team_ids: ["team_a"] },
     include_superseded: true,
     where: {
       ...{ types: ["semantic", "episodic"], project_id: null, except: { types: ["x"] } },
@@ -140,9 +140,7 @@ describe("conditions", () => {
   const finds = (more: object, where: object = {}) =>
     fits(
       row(more),
-      buildConditions(
-        query("", { where, access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } }),
-      ),
+      buildConditions(query("", { where, access: { agent_ids: ["ag_a"], team_ids: ["team_a"] } })),
     );
 
   test("a caller finds its own, its team's and everybody's", () => {

@@ -62,7 +62,6 @@ describe("disk", () => {
   ])("%s", async (_what, minFreeMb, low) => {
     const disk = new DiskWatch(import.meta.dirname, minFreeMb);
     await disk.start();
-    disk.stop();
     expect(disk.refusesWrites).toBe(low);
     expect(disk.reason !== null).toBe(low);
   });
@@ -70,7 +69,6 @@ describe("disk", () => {
   test("without the record on it, a full one is shown and refuses nothing", async () => {
     const disk = new DiskWatch(import.meta.dirname, 1e9, false);
     await disk.start();
-    disk.stop();
     expect([disk.reason, disk.refusesWrites]).toEqual([expect.stringContaining("MB free"), false]);
     const claim = disk.claim();
     await claim.extend(1e15);
@@ -95,7 +93,6 @@ describe("disk", () => {
     two.end();
     await one.extend(half * 0.8);
     one.end();
-    disk.stop();
   });
 });
 

@@ -30,7 +30,6 @@ export interface SigningKey {
   jwk: Jwk;
   privateKey: KeyObject;
   publicKey: KeyObject;
-  created_at: number;
   signs_at: number;
   /** When its last token has expired; null for the newest. */
   ends_at: number | null;
@@ -168,9 +167,8 @@ export class SigningKeys {
     const privateKey =
       known?.privateKey ?? createPrivateKey(this.#secrets.open(sealed_private_key, signingKeyPlace(_id)));
     const publicKey = known?.publicKey ?? createPublicKey(privateKey);
-    const [created, signs] = [created_at.getTime(), (signs_at ?? created_at).getTime()];
     const jwk = known?.jwk ?? toJwk(publicKey);
-    return [{ _id, jwk, privateKey, publicKey, created_at: created, signs_at: signs }];
+    return [{ _id, jwk, privateKey, publicKey, signs_at: (signs_at ?? created_at).getTime() }];
   }
 }
 

@@ -34,10 +34,6 @@ export class DiskWatch {
     this.#timer = setInterval(() => this.#look(), CHECK_EVERY_MS).unref();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
   get freeBytes(): number {
     return this.#read?.free_bytes ?? Number.POSITIVE_INFINITY;
   }

@@ -25,10 +25,6 @@ export class Modes {
     health.remark("maintenance", () => this.#state.maintenance && "writes are refused");
   }
 
-  get state(): ModesState {
-    return this.#state;
-  }
-
   get isMaintenance(): boolean {
     return this.#state.maintenance !== null;
   }

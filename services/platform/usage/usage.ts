@@ -99,12 +99,11 @@ export class StorageUsage {
   }
 
   /** Returns the totals of all tenants, as far as nodes have written their counts: reading them writes nothing. */
-  async totals(): Promise<{ used_bytes: number; full: number; tenants: number }> {
+  async totals(): Promise<{ used_bytes: number; full: number }> {
     const all = (await this.#find({})).map((row) => this.#toUsage(row));
     return {
       used_bytes: all.reduce((sum, { used_bytes }) => sum + used_bytes, 0),
       full: all.filter(({ used_bytes, quota_bytes }) => used_bytes >= quota_bytes).length,
-      tenants: all.length,
     };
   }
 

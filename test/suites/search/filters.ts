@@ -24,10 +24,10 @@ const PLAIN = "own ownInOtherTeam institution nobodys expiring filed tagged epis
 
 const CASES: [string, Partial<LegsQuery>, string[]][] = [
   ["an agent without a team", {}, PLAIN],
-  ["a team", { access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } }, [...PLAIN, "team"]],
+  ["a team", { access: { agent_ids: ["ag_a"], team_ids: ["team_a"] } }, [...PLAIN, "team"]],
   [
     "a person who owns nobody",
-    { access: { agent_id: null, agent_ids: [], team_ids: [] } },
+    { access: { agent_ids: [], team_ids: [] } },
     ["institution", "nobodys", "labelled"],
   ],
   ["a scope", { where: { scope: "team" } }, ["ownInOtherTeam"]],

@@ -26,7 +26,7 @@ export function query(text: string, more: Partial<LegsQuery> = {}): LegsQuery {
     tenant_id: TENANT,
     kind: "memory",
     ...{ terms, words, variants },
-    ...{ vector: null, access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: [] }, where: {} },
+    ...{ vector: null, access: { agent_ids: ["ag_a"], team_ids: [] }, where: {} },
     ...{ include_superseded: false, now: NOW },
     ...more,
   };
