@@ -113,7 +113,8 @@ async function writeExport(
     await archive.add(path, content);
   };
   await add(MANIFEST, toJson(manifest));
-  const contents = new Contents(target, tenant_id, add);
+  const copied = new Set<string>();
+  let missing = 0;
   for (const collection of collections) {
     let after: string | null = null;
     for (let page = 1; page === 1 || after !== null; page++) {
@@ -121,53 +122,44 @@ async function writeExport(
         ...{ tenant_id, collection, after, key },
       })) as { rows: string; count: number; blobs: string[]; next: string | null };
       // Before the rows that refer to them.
-      for (const hash of blobs) await contents.copy(hash);
+      for (const hash of blobs) {
+        if (copied.has(hash)) continue;
+        if (copied.size >= MOST_REMEMBERED) copied.clear();
+        copied.add(hash);
+        if (!(await copyContent(target, tenant_id, hash, add))) missing++;
+      }
       if (count > 0) await add(`rows/${collection}/${page}.ndjson`, Buffer.from(rows));
       after = next;
     }
     report(`${collection}: ${sums.rowsOf(collection)}`);
   }
-  const totals = sums.totals(key, contents.missing);
+  const totals = sums.totals(key, missing);
   await archive.add(TOTALS, toJson(totals));
   await archive.end();
   return totals;
 }
 
-/** Copies contents into the archive, each once. */
-class Contents {
-  missing = 0;
-  readonly #target: Target;
-  readonly #tenant_id: string;
-  readonly #add: (path: string, content: Buffer) => Promise<void>;
-  readonly #copied = new Set<string>();
-
-  constructor(target: Target, tenant_id: string, add: (path: string, content: Buffer) => Promise<void>) {
-    this.#target = target;
-    this.#tenant_id = tenant_id;
-    this.#add = add;
+/** Copies a content into the archive, in parts; returns false if it is gone. */
+async function copyContent(
+  target: Target,
+  tenant_id: string,
+  hash: string,
+  add: (path: string, content: Buffer) => Promise<void>,
+): Promise<boolean> {
+  let from: number | null = 0;
+  for (let part = 1; from !== null; part++) {
+    const asked = { tenant_id, hash, from };
+    const read = (await target.call(moving.exportTenantContent, asked).catch((err) => {
+      // Deleted meanwhile with its row, or long ago.
+      if (part > 1 || !(err instanceof AdminError && err.code === "not_found")) throw err;
+      return null;
+    })) as { content: string; next: number | null } | null;
+    if (!read) return false;
+    const path = `contents/${hash}/${part}${read.next === null ? ".last" : ""}`;
+    await add(path, Buffer.from(read.content, "base64"));
+    from = read.next;
   }
-
-  async copy(hash: string): Promise<void> {
-    if (this.#copied.has(hash)) return;
-    if (this.#copied.size >= MOST_REMEMBERED) this.#copied.clear();
-    this.#copied.add(hash);
-    let from: number | null = 0;
-    for (let part = 1; from !== null; part++) {
-      const asked = { tenant_id: this.#tenant_id, hash, from };
-      const read = (await this.#target.call(moving.exportTenantContent, asked).catch((err) => {
-        // Deleted meanwhile with its row, or long ago.
-        if (part > 1 || !(err instanceof AdminError && err.code === "not_found")) throw err;
-        return null;
-      })) as { content: string; next: number | null } | null;
-      if (!read) {
-        this.missing++;
-        return;
-      }
-      const path = `contents/${hash}/${part}${read.next === null ? ".last" : ""}`;
-      await this.#add(path, Buffer.from(read.content, "base64"));
-      from = read.next;
-    }
-  }
+  return true;
 }
 
 async function importFile(target: Target, typed: Typed) {

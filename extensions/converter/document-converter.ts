@@ -97,38 +97,34 @@ function toHtml({ type, text: content = "", metadata = {} }: Element): string {
   return `<h${level}>${escaped}</h${level}>`;
 }
 
-/** A service that reads scans and formats that this one does not: docling-serve, Apache Tika or unstructured. */
-export class HttpConverter implements DocumentConverter {
-  readonly #adapter: Adapter;
-  readonly #url: string;
-  readonly #key: string | null;
-
-  constructor(url: string, kind: (typeof CONVERTERS)[number], key: string | null) {
-    this.#adapter = ADAPTERS[kind];
-    const address = new URL(url);
-    const path = address.pathname.replace(/\/+$/, "");
-    if (!path.endsWith(this.#adapter.path)) address.pathname = `${path}${this.#adapter.path}`;
-    this.#url = address.href;
-    this.#key = key;
-  }
-
-  /** @throws NotConvertible if the service cannot read the file; other errors may pass */
-  async convert(original: Original, signal: AbortSignal): Promise<Converted> {
-    const init = this.#adapter.request(original);
-    const response = await fetch(this.#url, {
-      ...init,
-      headers: { ...init.headers, ...(this.#key !== null && { [this.#adapter.keyHeader]: this.#key }) },
-      // The document and the key are for this address alone.
-      redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      const message = `the converter responded with ${response.status}`;
-      throw PASSING.has(response.status) ? new Error(message) : new NotConvertible(message);
-    }
-    return this.#adapter.read(await readText(response.body ?? [], MOST_BYTES, tooLong));
-  }
+/** Returns a service that reads scans and formats that this one does not: docling-serve, Apache Tika or unstructured. */
+export function converterAt(
+  url: string,
+  kind: (typeof CONVERTERS)[number],
+  key: string | null,
+): DocumentConverter {
+  const adapter = ADAPTERS[kind];
+  const address = new URL(url);
+  const path = address.pathname.replace(/\/+$/, "");
+  if (!path.endsWith(adapter.path)) address.pathname = `${path}${adapter.path}`;
+  return {
+    async convert(original, signal) {
+      const init = adapter.request(original);
+      const response = await fetch(address, {
+        ...init,
+        headers: { ...init.headers, ...(key !== null && { [adapter.keyHeader]: key }) },
+        // The document and the key are for this address alone.
+        redirect: "error",
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      });
+      if (!response.ok) {
+        await response.body?.cancel();
+        const message = `the converter responded with ${response.status}`;
+        throw PASSING.has(response.status) ? new Error(message) : new NotConvertible(message);
+      }
+      return adapter.read(await readText(response.body ?? [], MOST_BYTES, tooLong));
+    },
+  };
 }
 
 const tooLong = (what: string) => new NotConvertible(`the converter's answer is too large: ${what}`);

@@ -17,13 +17,13 @@ export const extension: Extension = {
   about: "Has scans and other documents that the server cannot read converted by another service.",
   settings,
   run: async () => {
-    const { HttpConverter } = await import("./document-converter.ts");
+    const { converterAt } = await import("./document-converter.ts");
     return {
       hooks({ config }) {
         const { DOCUMENT_CONVERTER_URL: url, ...rest } = valuesOf(config, settings);
         if (url === null) return {};
         const kind = rest.DOCUMENT_CONVERTER as (typeof CONVERTERS)[number];
-        return { documentConverter: new HttpConverter(url, kind, rest.DOCUMENT_CONVERTER_API_KEY) };
+        return { documentConverter: converterAt(url, kind, rest.DOCUMENT_CONVERTER_API_KEY) };
       },
     };
   },

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { NotConvertible } from "../../../../services/remember/documents/converter.ts";
 import { atEnd } from "../../../../test/support/own-folder.ts";
 import { serving } from "../../../../test/support/serving.ts";
-import { type CONVERTERS, HttpConverter } from "../../document-converter.ts";
+import { type CONVERTERS, converterAt } from "../../document-converter.ts";
 
 type Answer = { status?: number; headers?: Record<string, string>; body: string };
 
@@ -25,7 +25,7 @@ const scan = { bytes: new TextEncoder().encode("GIF89a scan"), filename: "höhe.
 
 async function convert(kind: (typeof CONVERTERS)[number], answer: Answer) {
   const { url, seen } = await serve(answer);
-  const { bytes, mime_type } = await new HttpConverter(url, kind, "secret").convert(scan, going);
+  const { bytes, mime_type } = await converterAt(url, kind, "secret").convert(scan, going);
   return { text: new TextDecoder().decode(bytes), mime_type, sent: seen[0] };
 }
 
