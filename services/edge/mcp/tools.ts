@@ -176,12 +176,12 @@ function annotationsOf(op: Operation): Tool["annotations"] {
   };
 }
 
-/** The sets of tools that have a name; the domains of each. `core`: those whose contract says so. */
 /** The domains of running extensions whose tools belong to a preset. */
 function ofExtensions(preset: string): string[] {
   return RUNNING.flatMap((each) => (each.preset === preset ? Object.keys(each.domains ?? {}) : []));
 }
 
+/** The sets of tools that have a name; the domains of each. `core`: those whose contract says so. */
 export const PRESETS: Record<string, readonly string[]> = {
   core: [],
   sense: ["events", "interests", "deliveries", "channels", "findings"],

@@ -78,7 +78,6 @@ export const authService: ServiceFactory = (runtime) => {
       }),
 
       issue: internal<ClientToken>((ctx) => auth.issue(ctx)),
-      verify: idempotent<{ token: string }>((ctx) => auth.verify(ctx)),
       verify_all: idempotent<{ tokens: string[] }>((ctx) => auth.verifyAll(ctx, ctx.params.tokens)),
       verify_keys: idempotent<{ hashes: string[] }>((ctx) => auth.verifyKeys(ctx, ctx.params.hashes)),
       states: idempotent<{ callers: Caller[] }>((ctx) => auth.current(ctx, ctx.params.callers)),

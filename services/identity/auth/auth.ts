@@ -122,13 +122,6 @@ export class Auth {
     if (caller.kind === "user") await noteSignOut(ctx);
   }
 
-  /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
-  async verify(ctx: Call<{ token: string }>): Promise<Caller> {
-    const [{ caller, fault }] = (await this.verifyAll(ctx, [ctx.params.token])) as [Verified];
-    if (fault) throw unauthenticated(fault.message, fault.data);
-    return caller;
-  }
-
   /** Returns the caller of each token, or why it has none. */
   async verifyAll(ctx: Call, tokens: readonly string[]): Promise<Verified[]> {
     for (const kid of new Set(tokens.map(keyIdOf))) await this.signingKeys.follow(kid);

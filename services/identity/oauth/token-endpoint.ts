@@ -176,10 +176,10 @@ export class TokenEndpoint {
   }
 
   async #ofAccessToken(ctx: Call, token: string): Promise<GrantDoc | null> {
-    const caller = await ctx.call<Caller, object>("auth.verify", { token }).catch((err: unknown) => {
-      if (isFault(err) && err.type === "authentication_failed") return null;
-      throw err;
+    const [verified] = await ctx.call<{ caller?: Caller }[], object>("auth.verify_all", {
+      tokens: [token],
     });
+    const caller = verified?.caller;
     return caller?.kind === "agent" ? this.#grants.ofKey(caller.tenant_id, caller.key_id) : null;
   }
 
