@@ -58,7 +58,8 @@ export class HttpReranker {
       const note = redirectNote(headers.get("location"), this.#options.url);
       throw new Error(`the reranker responded with ${status}${note}`);
     }
-    const rated = ratingsOf(await readJson(response), texts.length);
+    const answer = JSON.parse(await readText(response.body ?? [], MOST_BYTES, tooLarge));
+    const rated = ratingsOf(answer, texts.length);
     this.#isKnown = true;
     return rated;
   }
@@ -92,14 +93,7 @@ function addressOf(url: string): string {
   return address.href;
 }
 
-const readJson = async ({ body }: Response): Promise<unknown> =>
-  JSON.parse(
-    await readText(
-      body ?? [],
-      MOST_BYTES,
-      (what) => new Error(`the reranker's answer is too large: ${what}`),
-    ),
-  );
+const tooLarge = (what: string) => new Error(`the reranker's answer is too large: ${what}`);
 
 function ratingsOf(answer: unknown, count: number): number[] {
   const rated = Array.isArray(answer) ? answer : (answer as { results?: unknown } | null)?.results;

@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
-import { conflict, Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
+import {
+  conflict,
+  Fault,
+  invalidValue,
+  notFound,
+  quoted,
+  requireFound,
+} from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
@@ -31,8 +38,7 @@ import {
   withProgress,
 } from "./task.ts";
 
-/** Concurrent changes of one task are rare. */
-const ATTEMPTS = 5;
+const BUSY = "The task is changed by others all the time. Retry.";
 const MAX_MESSAGES = 1000;
 const BATCH = 500;
 
@@ -121,7 +127,7 @@ export class A2aTasks {
     return guardedWrite(async () => {
       const row = await this.#require(key);
       return row.has_push ? row : this.#write(row, { has_push: true });
-    }, "The task is changed by others all the time. Retry.");
+    }, BUSY);
   }
 
   /** Notifies the task's webhooks if it has changed since a version. */
@@ -158,10 +164,8 @@ export class A2aTasks {
     const its: Where<A2aTaskDoc> = { $or: [{ agent_id }, { caller_id: agent_id }] };
     if (dry_run) return { a2a_tasks: await this.#rows.count(tenant_id, its) };
     const rows = await this.#rows.find(tenant_id, its, { projection: { _id: 1 } });
-    await this.#dropConfigs(
-      tenant_id,
-      rows.map(({ _id }) => _id),
-    );
+    const ids = rows.map(({ _id }) => _id);
+    await this.#dropConfigs(tenant_id, ids);
     return { a2a_tasks: await this.#rows.deleteMany(tenant_id, its) };
   }
 
@@ -200,7 +204,7 @@ export class A2aTasks {
     const row = await this.#require({ ...side, _id });
     if (message.contextId && message.contextId !== row.context_id) {
       const text = `message.contextId: the task belongs to ${row.context_id}. Omit it, or give that one.`;
-      throw new Fault("validation_error", text, { field: "message.contextId" });
+      throw invalidValue("message.contextId", text);
     }
     return this.#change({ ...side, _id }, (task, at, row) => {
       const { message_ids } = row;
@@ -219,8 +223,8 @@ export class A2aTasks {
   }
 
   /** Writes a change if nobody else did since it was read, else tries again; null changes nothing. */
-  async #tryToChange(key: Key, change: Change): Promise<A2aTaskDoc> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  #tryToChange(key: Key, change: Change): Promise<A2aTaskDoc> {
+    return guardedWrite(async () => {
       const row = await this.#require(key);
       const at = new Date(this.#now());
       const changed = change(parseTask(row), at, row);
@@ -228,17 +232,9 @@ export class A2aTasks {
       requireOpen(row);
       const { task, ...fields } = changed;
       const queue = row.has_push && { queue: place(row.tenant_id, at.getTime()) };
-      const $set = {
-        ...fields,
-        state: task.status.state,
-        task_json: serialise(task),
-        updated_at: at,
-        ...queue,
-      };
-      const written = await this.#write(row, $set);
-      if (written) return written;
-    }
-    throw new Fault("service_unavailable", "The task is changed by others all the time. Retry.");
+      const written = { state: task.status.state, task_json: serialise(task), updated_at: at };
+      return this.#write(row, { ...fields, ...written, ...queue });
+    }, BUSY);
   }
 
   /** Writes fields unless another write came first, and announces that. */
@@ -327,7 +323,7 @@ function requireSame(row: A2aTaskDoc, message: MessageJson): void {
   );
   if (isDeepStrictEqual(kept, given)) return;
   const text = `message.messageId: ${quoted(messageId)} was used for another message, in the task ${_id}. Give each message its own id.`;
-  throw new Fault("validation_error", text, { field: "message.messageId" });
+  throw invalidValue("message.messageId", text);
 }
 
 function serialise(task: TaskJson): string {

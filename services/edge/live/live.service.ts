@@ -43,11 +43,8 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
 
   function loadDeliveries(ctx: Call): Promise<unknown> {
     return share(ctx, "deliveries", DELIVERIES_MS, async () => {
-      const {
-        agents: _,
-        total: __,
-        ...counts
-      } = await ctx.call<Record<string, unknown>, object>("deliveries.stats", { limit: 50 });
+      const stats = await ctx.call<Record<string, unknown>, object>("deliveries.stats", { limit: 50 });
+      const { agents: _, total: __, ...counts } = stats;
       return counts;
     });
   }
