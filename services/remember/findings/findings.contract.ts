@@ -8,7 +8,7 @@ import { TypeOfMemory } from "../memories/memories.contract.ts";
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Seq = (description: string) => Whole({ description });
 
-const Finding = component("Finding", {
+export const Finding = component("Finding", {
   seq: Seq("Its position in the tenant's sequence."),
   memory_id: Uuid("memory"),
   title: Type.String(),

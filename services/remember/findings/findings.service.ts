@@ -1,7 +1,8 @@
 import type { ServiceBroker } from "moleculer";
-import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
+import type { AgentCaller } from "../../../lib/access/caller.ts";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import { fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
 import { quoteAsData, summarise } from "../../../lib/text/quoted.ts";
 import { Actor } from "../../../mixins/actor.ts";
@@ -10,7 +11,7 @@ import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { type EraseMemories, eraseRows } from "../../erasers.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ReadableMemory, readableMemories, standingMemories } from "../memories/readable.ts";
-import { browseFindings, listFindings } from "./findings.contract.ts";
+import { browseFindings, Finding, listFindings } from "./findings.contract.ts";
 import { type CursorDoc, CursorModel, type FindingDoc, FindingModel } from "./findings.model.ts";
 
 export const findingsService: ServiceFactory = ({ store }) => {
@@ -135,12 +136,7 @@ class Relay {
   }
 }
 
-interface Params {
-  limit?: number;
-  mark_read?: boolean;
-  since_seq?: number;
-  min_importance?: number;
-}
+type Asked = CallOf<typeof listFindings>;
 
 const CHUNK = 200;
 /** Findings that one request examines, however few of them the caller is shown. */
@@ -148,7 +144,7 @@ const MOST_LOOKED_AT = 2_000;
 const SUMMARY = 280;
 
 /** Returns what is new for an agent (spec: Institutional findings result). */
-async function readFindings(findings: Findings, ctx: Call<Params>) {
+async function readFindings(findings: Findings, ctx: Asked) {
   const { mark_read = true, since_seq } = ctx.params;
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const cursor = await findings.cursors.findOne(tenant_id, { _id: agent_id });
@@ -179,7 +175,7 @@ async function readFindings(findings: Findings, ctx: Call<Params>) {
 }
 
 /** Returns the findings after a position, and where reading ended. */
-async function newFindings({ rows: findings, now }: Findings, ctx: Call<Params>, start: number) {
+async function newFindings({ rows: findings, now }: Findings, ctx: Asked, start: number) {
   const { limit = 10, min_importance = 0 } = ctx.params;
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const found: FindingDoc[] = [];
@@ -201,21 +197,10 @@ async function newFindings({ rows: findings, now }: Findings, ctx: Call<Params>,
   return { rows: found, end, more_available: true };
 }
 
-function present({ seq, agent_id, origin, from_scope, recorded_at }: FindingDoc, memory: ReadableMemory) {
-  const { id, title, content, type, importance, confidence } = memory;
-  return {
-    seq,
-    memory_id: id,
-    title,
-    summary: summarise(content, SUMMARY),
-    type,
-    importance,
-    confidence,
-    origin,
-    from_scope,
-    recorded_at: recorded_at.toISOString(),
-    by_agent_id: agent_id,
-  };
+function present(row: FindingDoc, memory: ReadableMemory) {
+  const summary = summarise(memory.content, SUMMARY);
+  const more = { summary, memory_id: memory.id, by_agent_id: row.agent_id };
+  return presentAs(Finding, { ...memory, ...row }, more);
 }
 
 type Shown = ReturnType<typeof present>;

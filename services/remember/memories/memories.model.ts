@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { subjectOf } from "../../../lib/contract/subject.ts";
@@ -7,6 +8,7 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { filterLabels } from "./filters.ts";
 import { MEMORY_STATUSES, MEMORY_TYPES, Memory, type MemoryStatus } from "./memories.contract.ts";
+import type { Citation } from "./usage.contract.ts";
 import { presentValidity, validityOf } from "./validity.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
@@ -14,15 +16,7 @@ const CHANGES = ["created", "updated", "promoted", "forgotten", "restored", "sup
 export type MemoryChange = (typeof CHANGES)[number];
 
 /** The position in a document that a memory comes from, as of its creation (spec: Citation). */
-export interface StoredCitation {
-  document_id: string;
-  document_name: string;
-  page: number | null;
-  snippet: string;
-  source_id: string;
-  confidence: number | null;
-  version: number | null;
-}
+export type StoredCitation = Omit<Static<typeof Citation>, "freshness">;
 
 export interface MemoryDoc extends DocumentOf<typeof schema> {}
 

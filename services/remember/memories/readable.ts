@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import { callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import {
   agentAccess,
@@ -7,22 +8,10 @@ import {
   type Scoped,
 } from "../../../lib/access/visibility.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import type { Memory } from "./memories.contract.ts";
 
-/** A memory as `memories.readable` returns it to other domains. */
-export interface ReadableMemory {
-  id: string;
-  agent_id: string | null;
-  user_id: string | null;
-  team_id: string | null;
-  scope: "agent" | "team" | "institutional";
-  type: string;
-  status: "active" | "forgotten" | "superseded" | "merged";
-  title: string;
-  content: string;
-  confidence: number;
-  importance: number;
-  expires_at: string | null;
-}
+/** A memory as `memories.readable` returns it to other domains: its metadata is left out. */
+export type ReadableMemory = Omit<Static<typeof Memory>, "metadata">;
 
 /** Memories per call: a message between nodes holds about a megabyte, a memory up to 32 KB. */
 const CHUNK = 25;

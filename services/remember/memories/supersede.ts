@@ -1,18 +1,14 @@
 import type { ServiceBroker } from "moleculer";
-import type { Call, RequestContext } from "../../../lib/access/caller.ts";
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { coveredBy, type Scoped } from "../../../lib/access/visibility.ts";
 import { Fault, forbidden, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import type { CallOf } from "../../runtime.ts";
 import { recordSuperseding } from "./announce.ts";
+import type { supersedeMemory } from "./lifecycle.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Accessed, type Calls, type Memories, makeChange, mayManage, notActive } from "./memories.ts";
 import { isReadByAllReaders } from "./readable.ts";
 import { validityOf } from "./validity.ts";
-
-interface Replacement {
-  id: string;
-  superseded_by_id: string;
-  reason?: string | undefined;
-}
 
 /**
  * Replaces one memory by another existing one (spec: States, Memory).
@@ -20,17 +16,14 @@ interface Replacement {
  * @throws Fault not_found if either is not visible, forbidden, conflict if either is not active,
  * business_rule_violation if the other is less visible
  */
-export async function supersede(memories: Memories, ctx: Call<Replacement>) {
+export async function supersede(memories: Memories, ctx: CallOf<typeof supersedeMemory>) {
   const { id } = ctx.params;
-  const { superseded_by, invalid_at } = await supersedeBy(memories, ctx, ctx.params);
+  const { superseded_by, invalid_at } = await supersedeBy(memories, ctx);
   return { memory_id: id, superseded_by, invalid_at: (invalid_at as Date).toISOString() };
 }
 
-async function supersedeBy(
-  memories: Memories,
-  ctx: RequestContext,
-  { id, superseded_by_id: winner_id, reason }: Replacement,
-): Promise<MemoryDoc> {
+async function supersedeBy(memories: Memories, ctx: CallOf<typeof supersedeMemory>): Promise<MemoryDoc> {
+  const { id, superseded_by_id: winner_id, reason } = ctx.params;
   if (id === winner_id)
     throw invalidValue(
       "superseded_by_id",

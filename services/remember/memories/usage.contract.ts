@@ -18,7 +18,7 @@ export const citeMemory = operation({
   mcp: { idempotent: true },
 });
 
-const Citation = component("Citation", {
+export const Citation = component("Citation", {
   document_id: Uuid("document"),
   document_name: Type.String(),
   page: nullable(Type.Integer()),
@@ -45,7 +45,7 @@ export const listMemoryCitations = operation({
   mcp: true,
 });
 
-const Activity = component("Activity", {
+export const Activity = component("Activity", {
   kind: Type.Literal("cite"),
   memory_id: Uuid("memory"),
   own: Type.Boolean({

@@ -1,11 +1,12 @@
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf } from "../../runtime.ts";
 import { CITE_MS } from "./cites.ts";
-import type { CiteDoc, MemoryDoc } from "./memories.model.ts";
+import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import type { Touches } from "./touches.ts";
-import type { getAgentActivity } from "./usage.contract.ts";
+import { Activity, type getAgentActivity } from "./usage.contract.ts";
 
 /** Returns a memory by id, with its usage. */
 export async function getMemory(memories: Memories, ctx: Call<{ id: string }>, touches: Touches) {
@@ -57,13 +58,9 @@ export async function computeActivity(
     memory_count,
     memory_count_with_usefulness_gt_zero: new Set(received.map((row) => row.memory_id)).size,
     cite_count_30d: received.length,
-    activity: rows.map(presentActivity),
+    activity: rows.map((row) => presentAs(Activity, row, { kind: "cite" })),
     total,
   };
-}
-
-function presentActivity({ memory_id, own, originating_query_id, at }: CiteDoc) {
-  return { kind: "cite", memory_id, own, originating_query_id, at: at.toISOString() };
 }
 
 interface Freshness {

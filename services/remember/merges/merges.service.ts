@@ -8,9 +8,8 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { PAGE_BYTES } from "../../../storage/commands.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { type EraseMemories, eraseRows } from "../../erasers.ts";
-import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { isReadByAllReaders, type ReadableMemory, readableMemories } from "../memories/readable.ts";
-import type { MergeStatus } from "./merges.contract.ts";
 import * as contract from "./merges.contract.ts";
 import { type MergeDoc, MergeModel, type Merges, openPairKey, present } from "./merges.model.ts";
 import { type Duplicate, propose, proposeDuplicates, requireActive } from "./propose.ts";
@@ -28,7 +27,9 @@ export const mergesService: ServiceFactory = ({ store }) => {
     actions: {
       propose: action(contract.proposeMerge, async (ctx) => present(await propose(merges, ctx))),
       resolve: action(contract.resolveMerge, async (ctx) => present(await resolve(merges, ctx))),
-      reject: action(contract.rejectMerge, async (ctx) => present(await reject(merges, ctx))),
+      reject: action(contract.rejectMerge, async (ctx) =>
+        present(await settle(merges, ctx, { status: "rejected" })),
+      ),
 
       list: action(contract.listMerges, async (ctx) => {
         const { rows, total } = await listProposals(proposals, ctx);
@@ -73,16 +74,10 @@ const MOST_LOOKED_AT = 10_000;
 const BRIEF = { merged_content: 0 } as const;
 const LATEST = { proposed_at: -1, _id: -1 } as const;
 
-interface ListParams {
-  status?: MergeStatus;
-  offset?: number;
-  limit?: number;
-}
-
 /** Returns merge proposals that the caller may see, latest first, with their total. */
 export async function listProposals(
   proposals: TenantCollection<MergeDoc>,
-  ctx: Call<ListParams>,
+  ctx: CallOf<typeof contract.listMerges>,
 ): Promise<{ rows: MergeDoc[]; total: number }> {
   const { status, offset = 0, limit = 50 } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
@@ -116,13 +111,6 @@ async function filterVisible(ctx: Call, rows: MergeDoc[]): Promise<MergeDoc[]> {
   return rows.filter((row) => readable.has(row.memory_a_id) && readable.has(row.memory_b_id));
 }
 
-interface Resolution {
-  id: string;
-  surviving_memory_id: string;
-  resolution_note?: string | null;
-  merged_content?: string | null;
-}
-
 const BATCH = 50;
 
 /**
@@ -131,7 +119,7 @@ const BATCH = 50;
  *
  * @throws Fault not_found, validation_error, business_rule_violation, conflict
  */
-async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<MergeDoc> {
+async function resolve(merges: Merges, ctx: CallOf<typeof contract.resolveMerge>): Promise<MergeDoc> {
   const { id, surviving_memory_id, merged_content } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   const row = await merges.proposals.findOne(tenant_id, { _id: id });
@@ -165,13 +153,9 @@ async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<MergeDoc>
 }
 
 /** @throws Fault not_found, conflict */
-function reject(merges: Merges, ctx: Call<{ id: string; resolution_note?: string | null }>) {
-  return settle(merges, ctx, { status: "rejected" });
-}
-
 async function settle(
   { proposals, now }: Merges,
-  ctx: Call<{ id: string; resolution_note?: string | null }>,
+  ctx: CallOf<typeof contract.rejectMerge>,
   decision: Partial<MergeDoc>,
 ): Promise<MergeDoc> {
   const { id, resolution_note } = ctx.params;
@@ -209,7 +193,7 @@ async function requireMergeable(
   }
   const survivor = rows.find((each) => each.id === survivor_id) as ReadableMemory;
   const other = rows.find((each) => each.id !== survivor_id) as ReadableMemory;
-  if (await isReadByAllReaders(ctx, { tenant_id, ...other }, survivor)) return;
+  if (await isReadByAllReaders(ctx, other, survivor)) return;
   throw ruleBroken(
     "scope_only_widens",
     `The surviving memory must be at least as visible as the other: the scope ${survivor.scope} does not cover ` +

@@ -1,20 +1,18 @@
-import type { Call } from "../../../lib/access/caller.ts";
 import { conflict, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
+import type { CallOf } from "../../runtime.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
+import type { proposeMerge } from "./merges.contract.ts";
 import { type MergeDoc, type Merges, openPairKey, pairKey } from "./merges.model.ts";
-
-interface ProposalFields {
-  memory_a_id: string;
-  memory_b_id: string;
-  resolution_note?: string | null;
-}
 
 type Proposer = Pick<MergeDoc, "proposer_user_id" | "proposer_agent_id" | "resolution_note">;
 
 /** @throws Fault not_found, validation_error, conflict */
-export async function propose({ proposals, now }: Merges, ctx: Call<ProposalFields>): Promise<MergeDoc> {
+export async function propose(
+  { proposals, now }: Merges,
+  ctx: CallOf<typeof proposeMerge>,
+): Promise<MergeDoc> {
   const { memory_a_id: a, memory_b_id: b, resolution_note = null } = ctx.params;
   const both = await Promise.all([requireReadable(ctx, a), requireReadable(ctx, b)]);
   if (a === b)

@@ -1,9 +1,10 @@
+import type { Static } from "typebox";
 import type { RequestContext, UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
 import { unknownReference } from "../../../lib/contract/faults.ts";
 import { callerAccess } from "../../identity/agents/find-agent.ts";
 import type { UserState } from "../../identity/users/users.contract.ts";
-import { ADMINS, type EvidenceKind } from "./approvals.contract.ts";
+import { ADMINS, type Approval } from "./approvals.contract.ts";
 
 type Calls = Pick<RequestContext, "call">;
 
@@ -53,13 +54,9 @@ export async function answerableBy(ctx: RequestContext): Promise<object> {
 }
 
 /** The question, as it was asked. */
-export interface Question {
-  title: string;
-  question: string;
-  choices: string[];
-  text_allowed: boolean;
-  evidence: { kind: EvidenceKind; id: string; sha256: string | null }[];
-  subject: string | null;
-}
+export type Question = Pick<
+  Static<typeof Approval>,
+  "title" | "question" | "choices" | "text_allowed" | "evidence" | "subject"
+>;
 
 export const parseAsked = ({ asked_json }: { asked_json: string }): Question => JSON.parse(asked_json);

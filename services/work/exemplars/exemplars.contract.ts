@@ -114,7 +114,7 @@ export const downloadExemplar = operation({
   attachment: true,
 });
 
-const Referrer = component("ExemplarReferrer", {
+export const Referrer = component("ExemplarReferrer", {
   resource_type: oneOf(["run", "process_template"]),
   resource_id: Type.String({ description: "Id of the run, or slug of the template." }),
 });

@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { conflict, Fault, requireFound } from "../../../lib/contract/faults.ts";
@@ -118,11 +119,7 @@ function requireSize({ size }: BlobReference): void {
   throw new Fault("validation_failed", `content: expected ${expected}.`, details);
 }
 
-interface Referrer {
-  resource_type: "run" | "process_template";
-  /** Of a template its slug. */
-  resource_id: string;
-}
+type Referrer = Static<typeof contract.Referrer>;
 
 async function findReferrers(
   ctx: RequestContext,

@@ -1,8 +1,10 @@
-import type { Call, RequestContext } from "../../../lib/access/caller.ts";
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { agentAccess } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { containing } from "../../../lib/text/containing.ts";
-import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
+import type { SearchFind, SearchFound, SearchWhere } from "../../../storage/search/entry.ts";
+import type { CallOf } from "../../runtime.ts";
+import type { listHandoffs as operation } from "./handoffs.contract.ts";
 import { type HandoffDoc, present } from "./handoffs.model.ts";
 import { agentOf, type Handoffs, inOneMessage } from "./handoffs.ts";
 
@@ -12,24 +14,16 @@ export interface Hit {
   sources: { vector?: number; bm25?: number };
 }
 
-interface Wanted {
-  query: string;
-  limit: number;
-  /** Bounds of `created_at`, in milliseconds since 1970. */
-  since?: number;
-  until?: number;
-}
-
 /** Returns the agent's handoffs that match a query, best first, and why a leg of the search did not respond. */
 export async function findOwn(
   handoffs: Handoffs,
   ctx: RequestContext,
-  { query, limit, ...bounds }: Wanted,
+  { query, limit, times }: Pick<SearchFind, "query" | "limit"> & Pick<SearchWhere, "times">,
 ): Promise<{ hits: Hit[]; degraded: string[] }> {
   const { tenant_id, agent_id } = agentOf(ctx);
   const access = agentAccess({ id: agent_id, team_id: null });
   const find: SearchFind = {
-    ...{ tenant_id, kind: "handoff", query, access, where: { agent_id, ...bounds }, limit },
+    ...{ tenant_id, kind: "handoff", query, access, where: { agent_id, times }, limit },
   };
   const { hits, degraded } = await ctx.call<SearchFound, SearchFind>("search.find", find);
   // Checks hits against the rows.
@@ -58,10 +52,7 @@ export async function latestOwn(
 }
 
 /** Returns a page of the list; with `q` those that have it in their name or summary, or that search finds. */
-export async function listHandoffs(
-  handoffs: Handoffs,
-  ctx: Call<{ q?: string; limit?: number; offset?: number }>,
-) {
+export async function listHandoffs(handoffs: Handoffs, ctx: CallOf<typeof operation>) {
   const { q = "", limit = 50, offset = 0 } = ctx.params;
   const { tenant_id, agent_id } = agentOf(ctx);
   if (!/\S/.test(q)) {

@@ -1,5 +1,6 @@
 import type { RequestContext } from "../../../lib/access/caller.ts";
-import { type Access, type MemoryScope, mayRead } from "../../../lib/access/visibility.ts";
+import { type Access, mayRead } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
 import { ownerAccess } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -15,15 +16,8 @@ const MOST_ROUNDS = 4;
 /** An output with the score and id of its best matching chunk. */
 type Hit = OutputDoc & Best;
 
-export interface Wanted {
-  query: string;
+interface Wanted extends ParamsOf<typeof searchOutputs>, Pick<SearchWhere, "times"> {
   limit: number;
-  min_score?: number | undefined;
-  scope?: MemoryScope | undefined;
-  project_id?: string | undefined;
-  include_superseded?: boolean | undefined;
-  include_archived?: boolean | undefined;
-  times?: SearchWhere["times"];
 }
 
 /** Handles `POST /outputs/search`. */

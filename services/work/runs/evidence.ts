@@ -1,14 +1,9 @@
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
 import type { Blobs, BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Fact, Run, RunArtifactDoc, Snapshot } from "./runs.model.ts";
-
-/** The content of an artifact, as callers send it. */
-export interface Content {
-  artifact_id: string;
-  content_base64: string;
-  mime_type: string;
-}
+import type { completeRunStep } from "./steps.contract.ts";
 
 type Owner = Pick<Run, "_id" | "tenant_id">;
 
@@ -22,7 +17,7 @@ export async function keepContents(
   blobs: Blobs,
   write: BlobWrite,
   { _id: run_id, tenant_id }: Owner,
-  contents: readonly Content[],
+  contents: NonNullable<ParamsOf<typeof completeRunStep>["artifact_contents"]>,
 ): Promise<Snapshot[]> {
   if (contents.length === 0) return [];
   const ids = contents.map(({ artifact_id }) => artifact_id.toLowerCase());
