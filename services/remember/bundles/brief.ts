@@ -10,7 +10,7 @@ export interface Placed extends BundleCandidate {
   why: string;
 }
 
-interface Gathered {
+export interface Gathered {
   query: string | null;
   items: Placed[];
   degraded_reasons: string[];

@@ -34,7 +34,7 @@ const BundleItem = Type.Object({
   rank: Type.Integer({ minimum: 1, description: "1 is the best of all kinds." }),
 });
 
-const Bundle = component("Bundle", {
+export const Bundle = component("Bundle", {
   id: Uuid("bundle"),
   query: nullable(Type.String()),
   items: Type.Array(BundleItem, { description: "By rank." }),
@@ -117,7 +117,7 @@ export const getBundleBrief = operation({
 /** Bundles stay the agent's: people only read them, and each read is audited. */
 const person = { access: { by: "user" }, audit: true } as const;
 
-const ListedBundle = component("ListedBundle", {
+export const ListedBundle = component("ListedBundle", {
   id: Uuid("bundle"),
   query: nullable(Type.String({ description: "The beginning of the query." })),
   item_count: Type.Integer({ minimum: 0 }),

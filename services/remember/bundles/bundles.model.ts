@@ -1,5 +1,6 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import { BUNDLE_KINDS } from "./bundles.contract.ts";
+import { BUNDLE_KINDS, Bundle } from "./bundles.contract.ts";
 
 export type BundleKind = (typeof BUNDLE_KINDS)[number];
 
@@ -49,11 +50,5 @@ export const BundleModel: Model<BundleDoc> = {
 };
 
 /** Formats a bundle for its agent. */
-export function present(doc: BundleDoc) {
-  const { _id, query, items, rendered_brief, degraded_reasons, weights_version, created_at } = doc;
-  return {
-    ...{ id: _id, query, items: items.map((each) => ({ ...each })), rendered_brief },
-    ...{ degraded: degraded_reasons.length > 0, degraded_reasons, weights_version },
-    created_at: created_at.toISOString(),
-  };
-}
+export const present = (doc: BundleDoc) =>
+  presentAs(Bundle, doc, { degraded: doc.degraded_reasons.length > 0 });

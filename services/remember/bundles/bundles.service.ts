@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Call, RequestContext } from "../../../lib/access/caller.ts";
-import { notFound } from "../../../lib/contract/faults.ts";
+import { requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
 import { DAY_MS } from "../../../lib/time.ts";
@@ -16,6 +17,7 @@ import { type Placed, renderBrief } from "./brief.ts";
 import * as contract from "./bundles.contract.ts";
 import {
   getBundleOfAgent,
+  ListedBundle,
   listBundlesOfAgent,
   type assembleBundle as operation,
 } from "./bundles.contract.ts";
@@ -30,12 +32,10 @@ export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTI
   const { now } = store;
   const reaper = new SharedLoop("sweep", newReaper(bundles, now), SWEEP_MS);
 
-  async function requireOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc> {
+  const requireOwn = ({ params: { id }, meta }: Call<{ id: string }>) => {
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
-    const doc = await bundles.findOne(tenant_id, { _id: id.toLowerCase(), agent_id });
-    if (!doc) throw notFound("bundle", id);
-    return doc;
-  }
+    return requireBundle(bundles, tenant_id, agent_id, id);
+  };
 
   return {
     name: "bundles",
@@ -52,11 +52,7 @@ export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTI
       /**
        * Whether the calling agent has this bundle, which is then kept for a handoff or an attempt on a step to name it.
        */
-      hold: idempotent<{ id: string; by: "handoff" | "attempt" }>(({ params: { id, by }, meta }) => {
-        const { tenant_id, agent_id } = meta.caller as AgentCaller;
-        // Runs, and so their attempts, are never removed.
-        return hold(bundles, now(), { tenant_id, agent_id, id: id.toLowerCase(), forGood: by === "attempt" });
-      }),
+      hold: idempotent<{ id: string; by: "handoff" | "attempt" }>((ctx) => hold(bundles, now(), ctx)),
 
       /** Removes the bundles that hold erased memories, because a brief is never rewritten; returns how many. */
       erase_agent: idempotent<EraseContent>(async ({ params: { tenant_id, agent_id, dry_run } }) => ({
@@ -71,9 +67,15 @@ export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTI
   };
 };
 
+/** Returns a bundle of an agent. @throws Fault not_found */
+async function requireBundle(bundles: Bundles, tenant_id: string, agent_id: string, id: string) {
+  const doc = await bundles.findOne(tenant_id, { _id: id.toLowerCase(), agent_id });
+  return requireFound(doc, "bundle", id);
+}
+
 /** Gathers a bundle for the calling agent, and keeps it. @throws Fault validation_error */
 async function assembleBundle(
-  bundles: TenantCollection<BundleDoc>,
+  bundles: Bundles,
   now: () => number,
   retentionDays: number,
   ctx: CallOf<typeof operation>,
@@ -106,26 +108,16 @@ function toItem({ kind, item_id, title, score, source, why, rank }: Placed): Bun
 /** How long a bundle is held for the request that will name it; a handoff's reference extends it by the same time. */
 const HELD_MS = DAY_MS;
 
-interface Held {
-  tenant_id: string;
-  agent_id: string;
-  id: string;
-  /** Held by a row that is never removed. */
-  forGood: boolean;
-}
-
 /** Keeps a bundle that is about to be named; returns whether the agent has it. */
-async function hold(bundles: TenantCollection<BundleDoc>, now: number, held: Held): Promise<boolean> {
-  const { tenant_id, agent_id, id: _id, forGood } = held;
+async function hold(bundles: Bundles, now: number, { params, meta }: Call<{ id: string; by: string }>) {
+  const { tenant_id, agent_id } = meta.caller as AgentCaller;
+  const own = { _id: params.id.toLowerCase(), agent_id };
   const until = new Date(now + HELD_MS);
-  await (forGood
-    ? bundles.updateMany(tenant_id, { _id, agent_id }, { $unset: { expires_at: 1 } })
-    : bundles.updateMany(
-        tenant_id,
-        { _id, agent_id, expires_at: { $lt: until } },
-        { $set: { expires_at: until } },
-      ));
-  return bundles.exists(tenant_id, { _id, agent_id });
+  // Runs, and so their attempts, are never removed.
+  await (params.by === "attempt"
+    ? bundles.updateMany(tenant_id, own, { $unset: { expires_at: 1 } })
+    : bundles.updateMany(tenant_id, { ...own, expires_at: { $lt: until } }, { $set: { expires_at: until } }));
+  return bundles.exists(tenant_id, own);
 }
 
 /** Removes expired bundles that no handoff names. The task returns whether there may be more. */
@@ -157,8 +149,7 @@ async function listAgentBundles(bundles: Bundles, ctx: CallOf<typeof listBundles
 async function getAgentBundle(bundles: Bundles, ctx: CallOf<typeof getBundleOfAgent>) {
   const { agent_id, id } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
-  const doc = await bundles.findOne(tenant_id, { _id: id.toLowerCase(), agent_id });
-  if (!doc) throw notFound("bundle", id);
+  const doc = await requireBundle(bundles, tenant_id, agent_id, id);
   const readable = await readableItems(ctx, doc.items);
   const items = doc.items.map((item) => ({ ...item, title: readable.has(item.item_id) ? item.title : "" }));
   const rendered_brief = doc.items.every(({ item_id }) => readable.has(item_id)) ? doc.rendered_brief : null;
@@ -176,12 +167,9 @@ async function readableItems(ctx: RequestContext, items: readonly BundleItem[]):
   return new Set([...memories.keys(), ...outputs, ...idsOf("handoff")]);
 }
 
-function listed({ _id, query, items, degraded_reasons, created_at }: BundleDoc) {
-  return {
-    id: _id,
-    query: query === null ? null : summarise(query, QUERY),
-    item_count: items.length,
-    degraded: degraded_reasons.length > 0,
-    created_at: created_at.toISOString(),
-  };
-}
+const listed = (doc: BundleDoc) =>
+  presentAs(ListedBundle, doc, {
+    query: doc.query === null ? null : summarise(doc.query, QUERY),
+    item_count: doc.items.length,
+    degraded: doc.degraded_reasons.length > 0,
+  });

@@ -1,7 +1,8 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { defined } from "../../../lib/defined.ts";
 import type { BundleCandidate, BundleLeg, BundleLegAnswer } from "../memories/for-bundle.ts";
-import type { Placed } from "./brief.ts";
+import type { Gathered } from "./brief.ts";
 import type { assembleBundle } from "./bundles.contract.ts";
 import type { BundleKind } from "./bundles.model.ts";
 
@@ -16,27 +17,18 @@ const LEGS = [
 /** Leaves out slower legs, because an agent waits for its bundle. In milliseconds. */
 const PATIENCE = 5000;
 
-interface Gathered {
-  items: Placed[];
-  degraded_reasons: string[];
-}
-
 /** Queries all legs concurrently, and merges their candidates. Reports a failed leg and continues. */
-export async function gather(ctx: Call<Query>): Promise<Gathered> {
-  const answers = await Promise.all(LEGS.map((leg) => ask(ctx, leg)));
-  const candidates = answers.flatMap(({ items }, i) => items.map((item) => ({ kind: kindOf(i), item })));
+export async function gather(ctx: Call<Query>): Promise<Pick<Gathered, "items" | "degraded_reasons">> {
+  const answers = await Promise.all(LEGS.map(async (leg) => ({ ...leg, ...(await ask(ctx, leg)) })));
+  const candidates = answers.flatMap(({ kind, items }) => items.map((item) => ({ kind, item })));
   // Stable: with equal scores memories come first, and each kind keeps its order.
   candidates.sort((a, b) => b.item.score - a.item.score);
   return {
     items: candidates.map(({ kind, item }, i) => ({ ...item, kind, rank: i + 1, why: explain(item) })),
-    degraded_reasons: answers.flatMap(({ degraded }, i) =>
-      degraded.map((reason) => `${LEGS[i]?.domain}: ${reason}`),
+    degraded_reasons: answers.flatMap(({ domain, degraded }) =>
+      degraded.map((reason) => `${domain}: ${reason}`),
     ),
   };
-}
-
-function kindOf(leg: number): BundleKind {
-  return (LEGS[leg] as (typeof LEGS)[number]).kind;
 }
 
 async function ask(ctx: Call<Query>, { kind, domain, cap }: (typeof LEGS)[number]): Promise<BundleLegAnswer> {
@@ -60,19 +52,10 @@ function legOf(
   { query, project_id, since, until, memory_scope, as_of, known_at, include_possible }: Query,
   limit: number,
 ): BundleLeg {
-  return {
-    query: isSaid(query) ? query : null,
-    ...(project_id && { project_id }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-    ...(kind === "memory" && {
-      ...(as_of !== undefined && { as_of }),
-      ...(known_at !== undefined && { known_at }),
-      ...(include_possible !== undefined && { include_possible }),
-    }),
-    ...(kind === "memory" && memory_scope && memory_scope !== "ascending" && { scope: memory_scope }),
-    limit,
-  };
+  const scope = memory_scope === "ascending" ? undefined : memory_scope;
+  const ofMemories = kind === "memory" ? { scope, as_of, known_at, include_possible } : {};
+  const narrowed = defined({ project_id: project_id || undefined, since, until, ...ofMemories });
+  return { query: isSaid(query) ? query : null, ...narrowed, limit };
 }
 
 export function isSaid(query: string | null | undefined): query is string {

@@ -8,7 +8,7 @@ import {
   MOST_KEY,
 } from "../../../lib/filter/metadata.ts";
 import { oncePer } from "../../../lib/once-per.ts";
-import type { SearchWhere } from "../../../storage/search/entry.ts";
+import type { SearchWhere, TimeBounds } from "../../../storage/search/entry.ts";
 import {
   FILTER_TIMES,
   FILTER_VALUES,
@@ -49,13 +49,8 @@ export function toWhere(filters: MemoryFilters & { metadata?: Static<typeof Meta
     audience: given.flatMap(({ name, entry, value }) => (entry ? [] : [[`${name}:${value}`]])),
     times: Object.fromEntries(
       times.flatMap(([name, { entry }]) => {
-        const [from, until] = [filters[`${name}_from`], filters[`${name}_until`]];
-        if (from === undefined && until === undefined) return [];
-        const bounds = {
-          ...(from && { since: Date.parse(from) }),
-          ...(until && { until: Date.parse(until) }),
-        };
-        return [[entry, bounds]];
+        const bounds = boundsOf(filters[`${name}_from`], filters[`${name}_until`]);
+        return bounds ? [[entry, bounds]] : [];
       }),
     ),
     ...(metadata && { metadata: toConditions(metadata) }),
@@ -73,9 +68,16 @@ export function toClause(filters: MemoryFilters): object {
   ]);
 }
 
-function rangeOf(from: string | undefined, until: string | undefined) {
-  if (from === undefined && until === undefined) return undefined;
-  return { ...(from && { $gte: new Date(from) }), ...(until && { $lt: new Date(until) }) };
+/** Returns bounds of a time as a filter of rows; undefined without any. */
+export function rangeOf(from?: string, until?: string): { $gte?: Date; $lt?: Date } | undefined {
+  const range = { ...(from && { $gte: new Date(from) }), ...(until && { $lt: new Date(until) }) };
+  return from || until ? range : undefined;
+}
+
+/** Returns bounds of a time for search; undefined without any. */
+export function boundsOf(from?: string, until?: string): TimeBounds | undefined {
+  const bounds = { ...(from && { since: Date.parse(from) }), ...(until && { until: Date.parse(until) }) };
+  return from || until ? bounds : undefined;
 }
 
 const checkOf = oncePer((metadata: typeof MetadataFilter) => compileCheck(Type.Object({ metadata })));

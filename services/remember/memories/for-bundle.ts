@@ -1,7 +1,9 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import type { SearchFind, TimeBounds } from "../../../storage/search/entry.ts";
+import { defined } from "../../../lib/defined.ts";
+import type { SearchFind, SearchWhere } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/find-agent.ts";
 import { recentShare } from "../search/ranking.ts";
+import { boundsOf, rangeOf } from "./filters.ts";
 import { latest } from "./list.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
@@ -26,12 +28,7 @@ async function findMatching(
   const { project_id, scope, limit, include_possible = false } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   const held = await memories.heldAt(tenant_id, ctx.params);
-  const where = {
-    ...(project_id !== undefined && { project_id }),
-    ...(scope && { scope }),
-    ...searchBounds(ctx.params),
-    ...(held && { held }),
-  };
+  const where = { project_id, scope, ...searchBounds(ctx.params), held };
   const access = await callerAccess(ctx);
   const find: SearchFind = { tenant_id, kind: "memory", query, access, where, limit, spare: SPARE };
   const { found, hits } = await findRows(memories, ctx, find);
@@ -43,16 +40,17 @@ async function findMatching(
 
 async function findRecent(memories: Memories, ctx: Call<BundleLeg>): Promise<BundleLegAnswer> {
   const { project_id, scope, limit } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
   const now = memories.now();
   const rows = await latest(
     memories.rows,
-    ctx.meta.caller.tenant_id,
+    tenant_id,
     await callerAccess(ctx),
     {
-      ...(scope && { scope }),
-      where: { ...(project_id !== undefined && { project_id }), ...createdWithin(ctx.params) },
+      scope,
+      where: { ...defined({ project_id }), ...createdWithin(ctx.params) },
       limit: Math.max(LOOKED_AT, limit),
-      past: await memories.heldAt(ctx.meta.caller.tenant_id, ctx.params),
+      past: await memories.heldAt(tenant_id, ctx.params),
     },
     now,
   );
@@ -138,13 +136,11 @@ export function nameLegs({ vector, bm25 }: { vector?: number; bm25?: number }): 
 }
 
 /** Returns the bounds of `created_at` for search. */
-export function searchBounds({ since, until }: BundleLeg): { times: { created_at: TimeBounds } } {
-  const bounds = { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
-  return { times: { created_at: bounds } };
+export function searchBounds({ since, until }: BundleLeg): Pick<SearchWhere, "times"> {
+  return { times: defined({ created_at: boundsOf(since, until) }) };
 }
 
 /** Returns the bounds of `created_at` as a filter. */
-export function createdWithin({ since, until }: BundleLeg): { created_at?: { $gte?: Date; $lt?: Date } } {
-  const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
-  return since || until ? { created_at } : {};
+export function createdWithin({ since, until }: BundleLeg) {
+  return defined({ created_at: rangeOf(since, until) });
 }

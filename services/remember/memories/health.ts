@@ -91,7 +91,7 @@ async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): 
   let after = "";
   for (let seen = 0; seen < MOST_EDGES; seen += PAGE) {
     const edges = await ctx.call<
-      { id: string; source_memory_id: string; target_memory_id: string }[],
+      { _id: string; source_memory_id: string; target_memory_id: string }[],
       unknown
     >("relationships.page", { tenant_id, after, limit: PAGE });
     for (const { source_memory_id, target_memory_id } of edges) {
@@ -99,7 +99,7 @@ async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): 
     }
     const last = edges.at(-1);
     if (!last || edges.length < PAGE) break;
-    after = last.id;
+    after = last._id;
   }
   return linked.size;
 }

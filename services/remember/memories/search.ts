@@ -47,10 +47,9 @@ export async function search(memories: Memories, ctx: Call<SearchQuery>, touches
   const access = await callerAccess(ctx);
   const find: SearchFind = {
     ...{ tenant_id, kind: "memory", query, access, include_superseded },
-    where: { ...whereOf(ctx.params), ...(held && { held }) },
-    ...{ limit, spare: SPARE, explain },
-    ...(min_score !== undefined && { min_score }),
-    ...(explain && expect !== undefined && { expect }),
+    where: { ...whereOf(ctx.params), held },
+    ...{ limit, spare: SPARE, min_score, explain },
+    expect: explain ? expect : undefined,
   };
   const { found, hits } = await findRows(memories, ctx, find);
   const given = matching(hits, ctx.params.include_possible ?? true).slice(0, limit);
@@ -161,10 +160,10 @@ function whereOf({
   const { audience, ...where } = toWhere(filters);
   return {
     ...where,
-    ...(scope !== undefined && { scope }),
-    ...(memory_types?.length && { types: memory_types }),
-    ...(project_id !== undefined && { project_id: project_id || null }),
-    ...(tags?.length && { tags_any: canonicalTags(tags) }),
+    scope,
+    project_id: project_id === "" ? null : project_id,
+    types: memory_types?.length ? memory_types : undefined,
+    tags_any: tags && canonicalTags(tags),
     audience: [...audience, ...(namespace === undefined ? [] : [[labelOf(namespace)]])],
   };
 }

@@ -119,30 +119,16 @@ function provenanceActions(
     ),
 
     /** Returns the edges to the memories that these were derived from. */
-    derivations: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
+    derivations: idempotent<{ tenant_id: string; ids: string[] }>(({ params: { tenant_id, ids } }) => {
       const derived = { source_memory_id: { $in: ids }, relationship_type: { $in: [...DERIVATION_TYPES] } };
       const projection = { source_memory_id: 1, target_memory_id: 1, created_by: 1 } as const;
-      const rows = await edges.find(tenant_id, derived, { projection });
-      return rows.map(({ source_memory_id, target_memory_id, created_by }) => ({
-        source_memory_id,
-        target_memory_id,
-        created_by,
-      }));
+      return edges.find(tenant_id, derived, { projection });
     }),
 
     /** Returns a page of a tenant's edges: only their ends. */
-    page: idempotent<PageParams>(async ({ params: { tenant_id, after, limit } }) => {
+    page: idempotent<PageParams>(({ params: { tenant_id, after, limit } }) => {
       const projection = { source_memory_id: 1, target_memory_id: 1 } as const;
-      const rows = await edges.find(
-        tenant_id,
-        { _id: { $gt: after } },
-        { sort: { _id: 1 }, limit, projection },
-      );
-      return rows.map(({ _id, source_memory_id, target_memory_id }) => ({
-        id: _id,
-        source_memory_id,
-        target_memory_id,
-      }));
+      return edges.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit, projection });
     }),
 
     /** Removes all edges of erased memories; returns how many. */
@@ -158,15 +144,7 @@ function toRow(tenant_id: string, edge: ProvenanceEdge, created_at: Date): Relat
   const { source_memory_id, target_memory_id, relationship_type } = edge;
   const key = edgeKey(source_memory_id, target_memory_id, relationship_type);
   return {
-    _id: derivedId("rel", tenant_id, key),
-    tenant_id,
-    source_memory_id,
-    target_memory_id,
-    relationship_type,
-    strength: 1,
-    metadata: null,
-    created_by: null,
-    created_at,
-    edge: key,
+    ...{ _id: derivedId("rel", tenant_id, key), tenant_id, ...edge, edge: key },
+    ...{ strength: 1, metadata: null, created_by: null, created_at },
   };
 }

@@ -1,5 +1,6 @@
 import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { insertNextVersion, newestVersion } from "../../../storage/writes.ts";
@@ -48,7 +49,7 @@ class Specialists {
       ...{ system_prompt, memory_search_directives, output_format_rules },
       ...{ description: params.description ?? null, created_at: new Date(this.#now()) },
     };
-    return preambleOf(await insertNextVersion(this.#rows, { name }, row));
+    return present(await insertNextVersion(this.#rows, { name }, row));
   }
 
   async list({ meta: { caller } }: RequestContext) {
@@ -75,7 +76,7 @@ class Specialists {
     await this.#loads.insertMissing([
       { _id: loadId(caller_id, name), tenant_id, caller_id, name, loaded_at },
     ]);
-    return preambleOf(doc);
+    return present(doc);
   }
 
   async unload({ params: { name }, meta: { caller } }: Call<{ name: string }>) {
@@ -89,7 +90,8 @@ class Specialists {
     const newestFirst = { version_num: -1 } as const;
     const { rows, total } = await this.#rows.page(tenant_id, { name }, newestFirst, { offset, limit });
     if (total === 0) throw notFound("specialist", name);
-    return { versions: rows.map(versionOf), total };
+    const versions = rows.map((doc) => ({ ...present(doc), created_at: doc.created_at.toISOString() }));
+    return { versions, total };
   }
 
   /** Returns the newest version; undefined if the store fails repeatedly. */
@@ -110,12 +112,4 @@ function loadId(caller_id: string, name: string): string {
   return `${caller_id}:${name}`;
 }
 
-function versionOf(doc: SpecialistDoc) {
-  return { ...preambleOf(doc), created_at: doc.created_at.toISOString() };
-}
-
-function preambleOf(doc: SpecialistDoc) {
-  const { name, version_num, system_prompt, memory_search_directives, output_format_rules, description } =
-    doc;
-  return { name, version_num, system_prompt, memory_search_directives, output_format_rules, description };
-}
+const present = (doc: SpecialistDoc) => presentAs(contract.Specialist, doc);
