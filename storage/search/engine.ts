@@ -1,16 +1,8 @@
-import { readEntry, type SearchEntry, type SearchKind, wholeEntry } from "./entry.ts";
+import { type OfKind, readEntry, type SearchEntry, type SearchKind, wholeEntry } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { packTerms } from "./postings.ts";
-import type {
-  LegsAnswer,
-  LegsQuery,
-  NearDuplicate,
-  OfTenant,
-  Size,
-  Unembedded,
-  VectorRow,
-} from "./protocol.ts";
+import type { LegsAnswer, LegsQuery, NearDuplicate, Size, Unembedded, VectorRow } from "./protocol.ts";
 import { TenantIndex } from "./tenant-index.ts";
 import { quantise, VectorMemory } from "./vector-memory.ts";
 
@@ -28,10 +20,8 @@ export type EngineCall<M extends EngineMethod = EngineMethod> = {
 }[M];
 export type EngineMethod = Exclude<keyof SearchEngine, "tidy" | "close">;
 
-interface Held {
+interface Held extends OfKind {
   index: TenantIndex;
-  tenant_id: string;
-  kind: SearchKind;
   usedAt: number;
   /** The last id loaded. */
   loadedTo: string;
@@ -97,8 +87,8 @@ export class SearchEngine {
 
   /** Whether an entry is already stored, as is most of what is put again for safety. */
   #isKnown(tenant_id: string, { kind, id, version, removed }: SearchEntry): boolean {
-    const known = this.#file.version(tenant_id, kind, id);
-    if (known === null || known < version) return false;
+    const known = this.#file.find(tenant_id, kind, id)?.version;
+    if (known === undefined || known < version) return false;
     const index = this.#held.get(queueKey(tenant_id, kind))?.index;
     return known > version || removed === true || !index || index.version(id) === version;
   }
@@ -152,7 +142,7 @@ export class SearchEngine {
     return this.#model ? this.#file.waiting(this.#model.number) : [];
   }
 
-  unembedded(limit: number, skip: number, of?: OfTenant): Unembedded[] {
+  unembedded(limit: number, skip: number, of?: OfKind): Unembedded[] {
     return this.#model ? this.#file.unembedded(this.#model.number, limit, skip, of) : [];
   }
 

@@ -1,8 +1,9 @@
-import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
+import { MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { SIGN_ASKS } from "../../lib/text/terms.ts";
 import { grown, Names } from "./columns.ts";
 import { overlaps, type SearchWhere, spanOf, type wholeEntry } from "./entry.ts";
 import { conditionsOf } from "./fits.ts";
+import type { LegsQuery } from "./protocol.ts";
 import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
@@ -17,12 +18,7 @@ export interface EntryRow extends Omit<ReturnType<typeof wholeEntry>, "kind" | "
 }
 
 /** The reader, the filters and the time of a query. */
-export interface Reader {
-  access: Access;
-  where: SearchWhere;
-  include_superseded: boolean;
-  now: number;
-}
+export type Reader = Pick<LegsQuery, "access" | "where" | "include_superseded" | "now">;
 
 /** The rows that a reader may find in a table, with counts. */
 export interface View {

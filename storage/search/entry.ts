@@ -56,6 +56,12 @@ export function held(
 export const TIMES = ["created_at", "updated_at", "date"] as const;
 type EntryTime = (typeof TIMES)[number];
 
+/** The tenant and kind of entries. */
+export interface OfKind {
+  tenant_id: string;
+  kind: SearchKind;
+}
+
 /** Increases with what entries hold and with the tables of file.ts: the local index is filled again, Atlas gets new indexes. */
 export const ENTRY_VERSION = 6;
 
@@ -147,22 +153,15 @@ export interface SearchPut {
 }
 
 /** The event `search.missed`: changes of a tenant's entries did not get into the index. */
-export interface SearchMissed {
-  tenant_id: string;
-  kind: SearchKind;
-}
+export type SearchMissed = OfKind;
 
 /** `search.drop` (internal): erases entries and their vectors from every index. */
-export interface SearchDrop {
-  tenant_id: string;
-  kind: SearchKind;
+export interface SearchDrop extends OfKind {
   ids: string[];
 }
 
 /** `search.find` (internal). */
-export interface SearchFind {
-  tenant_id: string;
-  kind: SearchKind;
+export interface SearchFind extends OfKind {
   query: string;
   access: Access;
   where?: SearchWhere;
@@ -246,12 +245,11 @@ export interface SearchEntriesAnswer {
 
 /** Fills in what an entry does not say. */
 export function wholeEntry(entry: SearchEntry) {
-  const { created_at } = entry;
+  const { created_at, updated_at = created_at } = entry;
   const times = Object.fromEntries(TIMES.map((name) => [name, entry[name] ?? null])) as Record<
     EntryTime,
     number | null
   >;
-  const updated_at = entry.updated_at ?? created_at;
   const validity: Validity = { from: created_at, until: null, succeeded: null, replaced: null };
   return { audience: [], metadata: "", validity, ...entry, ...times, created_at, updated_at };
 }

@@ -2,10 +2,10 @@ import { rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { emptyLog, OVERWRITE_DELETED, rewrite } from "mongoose-sqlite/scrub";
 import { TERMS_VERSION } from "../../lib/text/terms.ts";
-import { ENTRY_VERSION, type SearchKind } from "./entry.ts";
+import { ENTRY_VERSION, type OfKind, type SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
-import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS, type Size, type Unembedded, type VectorRow } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
 /** A change of what entries hold, of the terms or of the tables below rebuilds the index. */
@@ -27,9 +27,7 @@ const TABLES = `
   PRAGMA user_version = ${VERSION};`;
 
 /** A stored entry; if `content` is null, it was removed and its version kept. */
-export interface StoredEntry {
-  tenant_id: string;
-  kind: SearchKind;
+export interface StoredEntry extends OfKind {
   id: string;
   version: number;
   content: { entry: EntryRow; terms: PackedTerms; hash: string; text: string } | null;
@@ -42,9 +40,7 @@ interface LoadedEntry {
 }
 
 /** The entries to load: those with ids after `after`. */
-interface LoadPage {
-  tenant_id: string;
-  kind: SearchKind;
+interface LoadPage extends OfKind {
   after: string;
   limit: number;
 }
@@ -96,23 +92,19 @@ export class SearchFile {
     ).get(tenant_id, kind, id, version, content ? 0 : 1, hash, entry && JSON.stringify(entry), terms) as
       | { rid: number; model: number }
       | undefined;
-    if (!row) return this.#standing(tenant_id, kind, id, version);
+    if (!row) {
+      const newest = this.find(tenant_id, kind, id);
+      return { isCurrent: newest?.version === version, model: newest?.model ?? 0 };
+    }
     if (content) this.#run("INSERT OR REPLACE INTO texts VALUES (?, ?)", row.rid, content.text);
     else this.#run("DELETE FROM texts WHERE rid = ?", row.rid);
     return { isCurrent: true, model: row.model };
   }
 
-  /** Returns the stored version, also of a removed entry; null if there is none. */
-  version(tenant_id: string, kind: SearchKind, id: string): number | null {
-    const row = this.#prepare("SELECT version FROM entries WHERE tenant = ? AND kind = ? AND id = ?");
-    return (row.get(tenant_id, kind, id) as { version: number } | undefined)?.version ?? null;
-  }
-
-  #standing(tenant_id: string, kind: SearchKind, id: string, version: number) {
-    const row = this.#prepare(
-      "SELECT version, model FROM entries WHERE tenant = ? AND kind = ? AND id = ?",
-    ).get(tenant_id, kind, id) as { version: number; model: number } | undefined;
-    return { isCurrent: row?.version === version, model: row?.model ?? 0 };
+  /** Returns the stored version, also of a removed entry, and the model of its vector (0: none). */
+  find(tenant_id: string, kind: SearchKind, id: string) {
+    const select = "SELECT version, model FROM entries WHERE tenant = ? AND kind = ? AND id = ?";
+    return this.#all<{ version: number; model: number }>(select, tenant_id, kind, id)[0];
   }
 
   /** Erases entries; returns how many there were, and how many of them had a vector. */
@@ -158,24 +150,17 @@ export class SearchFile {
 
   /** Returns whether the entry still exists with this text. */
   setVector(
-    { tenant_id, kind, id, hash }: { tenant_id: string; kind: SearchKind; id: string; hash: string },
+    { tenant_id, kind, id, hash }: Omit<VectorRow, "vector">,
     model: number,
     { integers, scale }: Quantised,
   ): boolean {
     const bytes = new Uint8Array(integers.buffer, integers.byteOffset, integers.length);
-    return (
-      this.#run(
-        `UPDATE entries SET model = ?, scale = ?, vector = ?
-         WHERE tenant = ? AND kind = ? AND id = ? AND hash = ? AND removed = 0`,
-        model,
-        scale,
-        bytes,
-        tenant_id,
-        kind,
-        id,
-        hash,
-      ) === 1
+    const changed = this.#run(
+      `UPDATE entries SET model = ?, scale = ?, vector = ?
+       WHERE tenant = ? AND kind = ? AND id = ? AND hash = ? AND removed = 0`,
+      ...[model, scale, bytes, tenant_id, kind, id, hash],
     );
+    return changed === 1;
   }
 
   /** Returns tenants with entries that lack a vector of the model: one index seek each, however many entries wait. */
@@ -201,7 +186,7 @@ export class SearchFile {
     return [0, ...rows.map(({ number }) => number as number)];
   }
 
-  unembedded(model: number, limit: number, skip: number, of?: OfTenant): Unembedded[] {
+  unembedded(model: number, limit: number, skip: number, of?: OfKind): Unembedded[] {
     const select = "SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)";
     const all = `${select} WHERE removed = 0 AND model < ? LIMIT ? OFFSET ?`;
     if (!of) return this.#all<Unembedded>(all, model, limit, skip);

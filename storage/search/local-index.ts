@@ -7,14 +7,13 @@ import { DAY_MS } from "../../lib/time.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
 import { isStoreDamaged } from "../store-lost.ts";
 import type { EngineCall, EngineMethod, SearchEngine } from "./engine.ts";
-import type { SearchEntry, SearchKind } from "./entry.ts";
+import type { OfKind, SearchEntry, SearchKind } from "./entry.ts";
 import { ErasedIds } from "./erased-ids.ts";
 import type { Model } from "./file.ts";
 import {
   type LegsAnswer,
   type LegsQuery,
   type NearDuplicate,
-  type OfTenant,
   RUN_AT_ONCE,
   type TaskRunner,
   type Unembedded,
@@ -230,7 +229,7 @@ export class LocalIndex {
   }
 
   /** Returns some entries that still lack a vector of the model, after the first `skip`. */
-  async unembedded(limit: number, skip = 0, of?: OfTenant): Promise<Unembedded[]> {
+  async unembedded(limit: number, skip = 0, of?: OfKind): Promise<Unembedded[]> {
     if (this.#isEmbedded()) return [];
     return this.#call("unembedded", limit, skip, of);
   }

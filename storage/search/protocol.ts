@@ -1,6 +1,6 @@
 import type { Access } from "../../lib/access/visibility.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import type { SearchKind, SearchWhere } from "./entry.ts";
+import type { OfKind, SearchWhere } from "./entry.ts";
 import type { Candidate, Corpus } from "./features.ts";
 import type { Variant } from "./related.ts";
 
@@ -11,9 +11,7 @@ export type TaskRunner = <T>(units: number, task: () => Promise<T>) => Promise<T
 export const RUN_AT_ONCE: TaskRunner = (_, task) => task();
 
 /** A query for both legs at once. */
-export interface LegsQuery {
-  tenant_id: string;
-  kind: SearchKind;
+export interface LegsQuery extends OfKind {
   /** Distinct terms, at most `MAX_QUERY_TERMS`. */
   terms: string[];
   /** How many of the terms are words, which other forms may stand for; the others count as they are. */
@@ -61,41 +59,25 @@ export interface LegsAnswer {
 }
 
 /** An entry whose text has no vector of the current model. */
-export interface Unembedded {
-  tenant_id: string;
-  kind: SearchKind;
+export interface Unembedded extends OfKind {
   id: string;
   /** Of the text: a change of other fields keeps the vector. */
   hash: string;
   text: string;
 }
 
-/** The tenant and kind of entries. */
-export interface OfTenant {
-  tenant_id: string;
-  kind: SearchKind;
-}
-
 /** A vector for an entry, ignored if the entry's text has another hash by now. */
-export interface VectorRow {
-  tenant_id: string;
-  kind: SearchKind;
-  id: string;
-  hash: string;
+export interface VectorRow extends Omit<Unembedded, "text"> {
   vector: Float32Array;
 }
 
 /** The number of a tenant's entries of a kind. */
-export interface Size {
-  tenant_id: string;
-  kind: SearchKind;
+export interface Size extends OfKind {
   entries: number;
 }
 
 /** Two entries of one owner, scope and type with nearly the same content. */
-export interface NearDuplicate {
-  tenant_id: string;
-  kind: SearchKind;
+export interface NearDuplicate extends OfKind {
   a: string;
   b: string;
   similarity: number;

@@ -1,7 +1,7 @@
 import type { Collection, SearchIndexDescription } from "mongodb";
 import { beginningOf } from "../../../lib/text/code-points.ts";
 import type { TenantCollection } from "../../collection.ts";
-import type { SearchEntry, SearchKind } from "../entry.ts";
+import type { OfKind, SearchEntry, SearchKind } from "../entry.ts";
 import { CONTEXT, type Corpus, LEG_SIZE, MOST_DUPLICATES } from "../features.ts";
 import type { Model } from "../file.ts";
 import type { SearchIndex } from "../local-index.ts";
@@ -10,7 +10,6 @@ import {
   type LegsAnswer,
   type LegsQuery,
   type NearDuplicate,
-  type OfTenant,
   RUN_AT_ONCE,
   type Unembedded,
   type VectorRow,
@@ -152,7 +151,7 @@ export class AtlasIndex implements SearchIndex {
     return [...new Set(tenants.flat())];
   }
 
-  async unembedded(limit: number, skip = 0, of?: OfTenant): Promise<Unembedded[]> {
+  async unembedded(limit: number, skip = 0, of?: OfKind): Promise<Unembedded[]> {
     if (!this.#model) return [];
     const rows = await this.#entries.system
       .find(
