@@ -17,7 +17,7 @@ import { pipeline } from "node:stream/promises";
 import { missingLog } from "mongoose-sqlite/data-file";
 import { create, extract, type ReadEntry } from "tar";
 import { exists, syncDirectory } from "../lib/files.ts";
-import { keepingDeleted } from "./blobs/backup.ts";
+import { ifAbsent, keepingDeleted } from "./blobs/backup.ts";
 import {
   BESIDES,
   BLOBS,
@@ -93,27 +93,19 @@ async function stageDatabase(dataDir: string, stage: string): Promise<void> {
 /** Hard-links every file of a folder, so that none disappears while it is being archived. */
 async function stageFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
-  // The folder of a tenant that was erased meanwhile is gone.
-  const entries = (await unlessGone(readdir(from, { withFileTypes: true }))) ?? [];
+  // No row of the backup needs what was deleted meanwhile, except those of a tenant that is being erased.
+  const entries = await readdir(from, { withFileTypes: true }).catch(ifAbsent([]));
   for (const entry of entries) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) await stageFolder(source, target);
-    // A backup on another disk temporarily needs the space twice.
-    else
-      await unlessGone(link(source, target).catch((err) => unlessThere(err, () => copyFile(source, target))));
+    else await stageFile(source, target).catch(ifAbsent(undefined));
   }
 }
 
-/** A blob that was deleted and put again is staged twice. */
-async function unlessThere(err: NodeJS.ErrnoException, copy: () => Promise<void>): Promise<void> {
-  if (err.code !== "EEXIST") await copy();
-}
-
-/** No row of the backup needs files deleted meanwhile, except those of a tenant that is being erased. */
-async function unlessGone<T>(step: Promise<T>): Promise<T | undefined> {
-  return step.catch((err: NodeJS.ErrnoException) => {
-    if (err.code !== "ENOENT") throw err;
-    return undefined;
+async function stageFile(source: string, target: string): Promise<void> {
+  await link(source, target).catch(async ({ code }: NodeJS.ErrnoException) => {
+    // A blob that was deleted and put again is staged twice. On another disk a backup temporarily needs the space twice.
+    if (code !== "EEXIST") await copyFile(source, target);
   });
 }
 

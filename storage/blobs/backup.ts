@@ -7,6 +7,16 @@ const FOLDER = "blobs.backup";
 const LEASE_MS = 60_000;
 const RENEW_MS = 10_000;
 
+export const isAbsent = (err: unknown) => (err as NodeJS.ErrnoException).code === "ENOENT";
+
+/** Returns a handler of errors that answers for a file or folder that does not exist, and rethrows others. */
+export function ifAbsent<T>(answer: T): (err: unknown) => T {
+  return (err) => {
+    if (!isAbsent(err)) throw err;
+    return answer;
+  };
+}
+
 /** Whether a backup is being made; removes what one that died has kept. */
 export async function isBackingUp(dataDir: string): Promise<boolean> {
   const folder = join(dataDir, FOLDER);

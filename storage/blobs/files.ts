@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, type Stats } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { syncDirectory } from "../../lib/files.ts";
 import type { Growth } from "../growth.ts";
-import { isBackingUp, keepForBackup } from "./backup.ts";
+import { ifAbsent, isAbsent, isBackingUp, keepForBackup } from "./backup.ts";
 import {
   BlobMissing,
   type BlobRef,
@@ -187,7 +187,7 @@ export class FileBlobs implements Blobs {
     await keepForBackup(this.#dataDir, path);
     await rm(path, { force: true });
     // Without its folder it does not exist.
-    await syncDirectory(dirname(path)).catch((err) => isAbsent(err) || Promise.reject(err));
+    await syncDirectory(dirname(path)).catch(ifAbsent(undefined));
     this.#growth?.add(tenant_id, -size);
     return true;
   }
@@ -224,35 +224,20 @@ function requireMatch(pattern: RegExp, name: string): string {
 
 /** Returns whether the file exists, and raises its time. Syncs its name, whichever process created it. */
 async function touch(path: string): Promise<boolean> {
-  try {
-    const at = new Date(Math.max(Date.now(), Math.ceil((await stat(path)).mtimeMs) + 1));
+  const raise = async ({ mtimeMs }: Stats) => {
+    const at = new Date(Math.max(Date.now(), Math.ceil(mtimeMs) + 1));
     await utimes(path, at, at);
-  } catch (err) {
-    if (isAbsent(err)) return false;
-    throw err;
-  }
-  await syncDirectory(dirname(path));
-  return true;
+    return true;
+  };
+  const isThere = await stat(path).then(raise).catch(ifAbsent(false));
+  if (isThere) await syncDirectory(dirname(path));
+  return isThere;
 }
 
-async function touchedAt(path: string): Promise<number> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch (err) {
-    if (isAbsent(err)) return Number.POSITIVE_INFINITY;
-    throw err;
-  }
-}
+const touchedAt = (path: string) =>
+  stat(path).then(({ mtimeMs }) => mtimeMs, ifAbsent(Number.POSITIVE_INFINITY));
 
-/** Returns null if the file does not exist. */
-async function readSize(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).size;
-  } catch (err) {
-    if (isAbsent(err)) return null;
-    throw err;
-  }
-}
+const readSize = (path: string) => stat(path).then(({ size }) => size, ifAbsent(null));
 
 /** Creates a folder and its parents durably. */
 async function makeFolder(path: string): Promise<void> {
@@ -264,19 +249,10 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function list(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (err) {
-    if (isAbsent(err)) return [];
-    throw err;
-  }
-}
+const list = (folder: string) => readdir(folder).catch(ifAbsent<string[]>([]));
 
 function missing(tenant_id: string, hash: string) {
   return (err: unknown): never => {
     throw isAbsent(err) ? new BlobMissing(`${tenant_id} has no blob ${hash}.`) : err;
   };
 }
-
-const isAbsent = (err: unknown) => (err as NodeJS.ErrnoException).code === "ENOENT";
