@@ -66,11 +66,8 @@ export async function readWithin<T>(
 }
 
 /** Options of a read of given ids. */
-export interface EachOptions {
+export interface EachOptions extends Pick<WithinOptions, "projection" | "bytes"> {
   filter: Filter<Document>;
-  projection?: Document | undefined;
-  /** Default: `PAGE_BYTES`. */
-  bytes?: number;
 }
 
 /**

@@ -109,7 +109,7 @@ async function openEmbedded(
   const client = connection.getClient() as unknown as SqliteClient;
   const scrubber = new Scrubber(client, ERASURE_REWRITE_MB);
   return {
-    ...modelsOf(connection, { setStorage: (name, storage) => client.db().setStorage(name, storage) }),
+    ...modelsOf(connection, (name, storage) => client.db().setStorage(name, storage)),
     driver: "sqlite",
     now: Date.now,
     past: Date.now,
@@ -145,7 +145,7 @@ async function openMongo(url: string, report: Report): Promise<Store> {
     ({ message }) => report(message),
   );
   return {
-    ...modelsOf(connection, {}),
+    ...modelsOf(connection),
     driver: "mongodb",
     now: () => clock.now(),
     past: () => clock.past(),
@@ -215,14 +215,10 @@ export function queueFor(connections = 0): FairQueue | null {
   });
 }
 
-interface DriverParts {
-  /** Called before a collection is used that says how it is stored. */
-  setStorage?: (name: string, storage: Storage) => void;
-}
-
+/** @param setStorage called before a collection is used that says how it is stored */
 function modelsOf(
   connection: Connection,
-  { setStorage }: DriverParts,
+  setStorage?: (name: string, storage: Storage) => void,
 ): Pick<
   Store,
   "connection" | "queue" | "growth" | "collection" | "behind" | "onDropped" | "collections" | "ready" | "ping"
