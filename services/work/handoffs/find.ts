@@ -2,16 +2,14 @@ import type { RequestContext } from "../../../lib/access/caller.ts";
 import { agentAccess } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { containing } from "../../../lib/text/containing.ts";
-import type { SearchFind, SearchFound, SearchWhere } from "../../../storage/search/entry.ts";
+import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { listHandoffs as operation } from "./handoffs.contract.ts";
 import { type HandoffDoc, present } from "./handoffs.model.ts";
 import { agentOf, type Handoffs, inOneMessage } from "./handoffs.ts";
 
-export interface Hit {
+export interface Hit extends Pick<SearchHit, "score" | "sources"> {
   doc: HandoffDoc;
-  score: number;
-  sources: { vector?: number; bm25?: number };
 }
 
 /** Returns the agent's handoffs that match a query, best first, and why a leg of the search did not respond. */

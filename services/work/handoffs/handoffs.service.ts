@@ -1,6 +1,6 @@
 import type { ActionSchema } from "moleculer";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { Fault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
@@ -87,11 +87,8 @@ function internalActions(handoffs: Handoffs): Record<string, ActionSchema> {
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
       const { query, limit } = ctx.params;
       if (query !== null) {
-        const { hits, degraded } = await findOwn(handoffs, ctx, {
-          query,
-          limit,
-          ...searchBounds(ctx.params),
-        });
+        const asked = { query, limit, ...searchBounds(ctx.params) };
+        const { hits, degraded } = await findOwn(handoffs, ctx, asked);
         const items = hits.map(({ doc, score, sources }) => toItem(doc, score, nameLegs(sources)));
         return { items, degraded };
       }
@@ -147,8 +144,8 @@ async function listAgentHandoffs(handoffs: Handoffs, ctx: CallOf<typeof listHand
 async function getAgentHandoff(handoffs: Handoffs, ctx: CallOf<typeof getHandoffOfAgent>) {
   const { agent_id, id } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
-  const doc = await handoffs.rows.findOne(tenant_id, { _id: id, agent_id, ...handoffs.standing() });
-  if (!doc) throw notFound("handoff", id);
+  const wanted = { _id: id, agent_id, ...handoffs.standing() };
+  const doc = requireFound(await handoffs.rows.findOne(tenant_id, wanted), "handoff", id);
   const readable = await readableMemories(
     ctx,
     doc.citations.map(({ memory_id }) => memory_id),

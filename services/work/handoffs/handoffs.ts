@@ -1,6 +1,6 @@
 import type { AgentCaller, RequestContext } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
-import { conflict, type Fault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { conflict, type Fault, requireFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { Due } from "../../../mixins/due.ts";
@@ -49,9 +49,7 @@ export class Handoffs {
 
   /** Returns a handoff of the calling agent. @throws Fault not_found */
   async require(ctx: RequestContext, _id: string): Promise<HandoffDoc> {
-    const doc = await this.find(ctx, { _id });
-    if (!doc) throw notFound("handoff", _id);
-    return doc;
+    return requireFound(await this.find(ctx, { _id }), "handoff", _id);
   }
 
   /** Matches unexpired handoffs: expired ones are gone, whether removed yet or not. */
@@ -172,10 +170,7 @@ export function inOneMessage(docs: HandoffDoc[]): HandoffDoc[] {
 }
 
 type SaveCall = CallOf<typeof saveHandoff>;
-type Content = Pick<
-  HandoffDoc,
-  "summary" | "payload" | "citations" | "artifacts" | "origin_client" | "bundle_id"
->;
+type Content = Awaited<ReturnType<typeof contentOf>>;
 
 /**
  * Saves a handoff under its name: overwrites the existing one or creates it.
@@ -254,7 +249,7 @@ async function insert(handoffs: Handoffs, ctx: SaveCall, content: Content): Prom
   return saved;
 }
 
-async function contentOf(ctx: SaveCall): Promise<Content> {
+async function contentOf(ctx: SaveCall) {
   const { summary = "", payload = {}, citations = [], artifacts = [], origin_client = null } = ctx.params;
   const { bundle_id = null } = ctx.params;
   if (bundle_id !== null && !(await ctx.call("bundles.hold", { id: bundle_id, by: "handoff" }))) {

@@ -2,6 +2,7 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { conflict } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { containing } from "../../../lib/text/containing.ts";
+import { oneLine } from "../../../lib/text/quoted.ts";
 import type { CallOf } from "../../runtime.ts";
 import { attemptsOn, wordsOn } from "./facts.ts";
 import { findPerson } from "./participants.ts";
@@ -87,16 +88,16 @@ function renderStatusDocument(run: Run, facts: readonly PlacedFact[]): string {
   const done = doneKeys(run.steps, run.progress);
   const words = wordsOn(facts);
   const lines = [
-    `# ${line(run.goal)}`,
+    `# ${oneLine(run.goal)}`,
     "",
     `- Run: ${run._id}`,
     `- Status: ${run.status}${run.outcome ? ` (${run.outcome})` : ""}`,
     ...(run.project_id ? [`- Project: ${run.project_id}`] : []),
-    `- Started by ${line(run.initiated_by.display_name)} at ${run.created_at.toISOString()}`,
+    `- Started by ${oneLine(run.initiated_by.display_name)} at ${run.created_at.toISOString()}`,
     `- Steps done: ${done.size} of ${run.steps.length}`,
     ...section(
       "Success criteria",
-      run.success_criteria.map((each) => `- ${line(each)}`),
+      run.success_criteria.map((each) => `- ${oneLine(each)}`),
     ),
     ...section(
       "Steps",
@@ -118,15 +119,15 @@ function stepLines(step: StepDef, progress: StepProgress, done: ReadonlySet<stri
   const waiting = isDone(progress) ? [] : waitingOn(step, done);
   const more = [
     status.replace("_", " "),
-    ...(step.role ? [line(step.role)] : []),
+    ...(step.role ? [oneLine(step.role)] : []),
     ...(waiting.length ? [`waiting for ${waiting.join(", ")}`] : []),
     ...(completion ? [`by ${completion.actor_id} at ${completion.at.toISOString()}`] : []),
     ...(skipped_at ? [`at ${skipped_at.toISOString()}`] : []),
   ];
   return [
-    `${step.ordinal}. [${MARKS[status]}] **${line(step.title)}** (\`${step.step_key}\`): ${more.join("; ")}`,
+    `${step.ordinal}. [${MARKS[status]}] **${oneLine(step.title)}** (\`${step.step_key}\`): ${more.join("; ")}`,
     ...step.completion_criteria.map(
-      ({ key, description }) => `   - [${attested.includes(key) ? "x" : " "}] ${line(description || key)}`,
+      ({ key, description }) => `   - [${attested.includes(key) ? "x" : " "}] ${oneLine(description || key)}`,
     ),
   ];
 }
@@ -135,14 +136,9 @@ function section(title: string, lines: string[]): string[] {
   return lines.length ? ["", `## ${title}`, "", ...lines] : [];
 }
 
-/** Puts users' text on one line: a line break in a title must not start a heading. */
-function line(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
-}
-
 /** Shortens text: the retrospective has the full length. */
 function clip(text: string): string {
-  const short = line(text);
+  const short = oneLine(text);
   return short.length > SHOWN ? `${short.slice(0, SHOWN - 1)}…` : short;
 }
 
