@@ -226,26 +226,16 @@ export function assertCompletable({ run }: Draft, step: StepDef, progress: StepP
   if (progress.status === "blocked") throw notReady(run, step);
   if (!isDone(progress)) return;
   const { step_key } = step;
-  throw new Fault(
-    "step_not_completable",
-    `The step "${step_key}" is already ${progress.status}. Reopen it to complete it again.`,
-    {
-      step_key,
-    },
-  );
+  const message = `The step "${step_key}" is already ${progress.status}. Reopen it to complete it again.`;
+  throw new Fault("step_not_completable", message, { step_key });
 }
 
 export function notReady({ steps, progress }: RunState, step: StepDef): Fault {
+  const { step_key } = step;
   const waiting_on = waitingOn(step, doneKeys(steps, progress));
   const names = waiting_on.map((key) => `"${key}"`).join(", ");
-  return new Fault(
-    "step_not_ready",
-    `The step "${step.step_key}" depends on ${names}. Complete or skip these first.`,
-    {
-      step_key: step.step_key,
-      waiting_on,
-    },
-  );
+  const message = `The step "${step_key}" depends on ${names}. Complete or skip these first.`;
+  return new Fault("step_not_ready", message, { step_key, waiting_on });
 }
 
 /** Returns the keys of a step's unfinished dependencies. */

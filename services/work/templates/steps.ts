@@ -74,39 +74,25 @@ export function checkSteps(steps: readonly Planned[]): void {
   for (const [i, { step_key }] of steps.entries()) {
     const first = places.get(step_key);
     if (first !== undefined) {
-      throw invalidValue(
-        `steps.${i}.step_key`,
-        `steps.${i}.step_key: steps.${first} already has the key "${step_key}". Use another.`,
-        {
-          value: step_key,
-        },
-      );
+      const field = `steps.${i}.step_key`;
+      const message = `${field}: steps.${first} already has the key "${step_key}". Use another.`;
+      throw invalidValue(field, message, { value: step_key });
     }
     places.set(step_key, i);
   }
   for (const [i, { depends_on }] of steps.entries()) {
     const unknown = depends_on.find((key) => !places.has(key));
     if (unknown === undefined) continue;
-    throw invalidValue(
-      `steps.${i}.depends_on`,
-      `steps.${i}.depends_on: there is no step "${unknown}". Expected keys of the other steps.`,
-      {
-        value: unknown,
-        allowed: [...places.keys()],
-      },
-    );
+    const field = `steps.${i}.depends_on`;
+    const message = `${field}: there is no step "${unknown}". Expected keys of the other steps.`;
+    throw invalidValue(field, message, { value: unknown, allowed: [...places.keys()] });
   }
   const circle = findCircle(steps);
   if (circle) {
     const [first = ""] = circle;
     const path = [...circle, first].join(" → ");
-    throw invalidValue(
-      `steps.${places.get(first)}.depends_on`,
-      `The steps depend on each other: ${path}. Remove one of these dependencies.`,
-      {
-        value: circle,
-      },
-    );
+    const message = `The steps depend on each other: ${path}. Remove one of these dependencies.`;
+    throw invalidValue(`steps.${places.get(first)}.depends_on`, message, { value: circle });
   }
 }
 
@@ -116,13 +102,8 @@ function checkCriteria(steps: readonly Planned[]): void {
     const again = keys.findIndex((key, at) => keys.indexOf(key) < at);
     if (again < 0) continue;
     const field = `steps.${i}.completion_criteria.${again}.key`;
-    throw invalidValue(
-      field,
-      `${field}: another criterion of the step already has the key "${keys[again]}". Use another.`,
-      {
-        value: keys[again],
-      },
-    );
+    const message = `${field}: another criterion of the step already has the key "${keys[again]}". Use another.`;
+    throw invalidValue(field, message, { value: keys[again] });
   }
 }
 
