@@ -54,7 +54,7 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
   const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, record_ids, person };
   const transition = (run: Run) => accept(run, given);
   const once = seed !== undefined && record_ids[0];
-  const { run, facts } = await store.change(caller.tenant_id, run_id, transition, { once });
+  const { run, facts } = await store.change(caller.tenant_id, run_id, transition, once);
   const accepted = findOffer(run, offer_id);
   const started = facts.find(({ kind }) => kind === "step_started");
   const step = run.steps.find(({ step_key }) => step_key === started?.step_key) as StepDef;

@@ -1,13 +1,11 @@
 import { Errors } from "moleculer";
-import type { Call, Caller, RequestContext } from "../../../lib/access/caller.ts";
+import { type Call, type Caller, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import { unknownReference } from "../../../lib/contract/faults.ts";
 import { findAgent } from "../../identity/agents/find-agent.ts";
 import type { Actor, Offer, StepDef } from "./runs.model.ts";
 
 export function toActor(caller: Caller): Actor {
-  return caller.kind === "agent"
-    ? { actor_kind: "agent", actor_id: caller.agent_id }
-    : { actor_kind: "user", actor_id: caller.user_id };
+  return { actor_kind: caller.kind, actor_id: callerId(caller) };
 }
 
 /** Returns the calling person, or the owner of the calling agent; null without one. */
@@ -30,12 +28,6 @@ export async function requirePeople(
   }
 }
 
-/** The handoff or bundle that a caller names. */
-interface Named {
-  handoff_id: string | null;
-  bundle_id?: string | null;
-}
-
 /**
  * Refuses a handoff or a bundle that is not the calling agent's: people have none. An accepter may name a handoff that
  * was offered in the run.
@@ -44,7 +36,7 @@ interface Named {
  */
 export async function requireOwnWork(
   ctx: RequestContext,
-  { handoff_id, bundle_id = null }: Named,
+  { handoff_id, bundle_id = null }: { handoff_id: string | null; bundle_id?: string | null },
   offers: readonly Offer[] = [],
 ): Promise<void> {
   const asAgent = async (action: string, params: object) =>
@@ -54,11 +46,6 @@ export async function requireOwnWork(
     throw unknownReference("handoff_id", "handoff", handoff_id);
   if (bundle_id !== null && !(await asAgent("bundles.hold", { id: bundle_id, by: "attempt" })))
     throw unknownReference("bundle_id", "bundle", bundle_id);
-}
-
-interface LoadError {
-  code: string;
-  message: string;
 }
 
 /**
@@ -76,7 +63,7 @@ export async function loadSpecialist(ctx: Call, { specialist_name: name }: StepD
   }
 }
 
-function explained(code: string, name: string): LoadError {
+function explained(code: string, name: string) {
   const message =
     code === "not_found"
       ? `There is no specialist "${name}".`

@@ -1,11 +1,10 @@
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { openAttempts, wordsOn } from "./facts.ts";
+import { iso } from "./run-document.ts";
 import { doneKeys, isDone, listCompletions, waitingOn } from "./run-state.ts";
 import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { PositionStep } from "./shapes.contract.ts";
 import { deadlineOf, stalenessAt } from "./staleness.ts";
-
-const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 
 interface At {
   run: Pick<Run, "steps" | "progress" | "status">;

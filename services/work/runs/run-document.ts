@@ -79,7 +79,7 @@ export function placed({ version, facts }: { version: number; facts: Fact[] }): 
   return facts.map((fact) => ({ ...fact, version }));
 }
 
-const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
+export const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 
 /** Formats a run's step for callers. */
 function presentStep(step: StepDef, progress: StepProgress) {

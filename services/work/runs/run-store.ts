@@ -25,14 +25,6 @@ type Transition = (run: Run) => Change;
 
 type Begin = (tenant_id: string, waits: NewWait[]) => Promise<void>;
 
-interface Options {
-  /**
-   * Id of the record that the transition creates, if derived from an Idempotency-Key: if it exists, a retry returns the
-   * result of the first try.
-   */
-  once?: string | false;
-}
-
 /** A run before and after a transition, and its facts. Neither includes the outbox. */
 export interface Changed {
   before: Run;
@@ -127,14 +119,11 @@ export class RunStore {
    * Applies a transition to the newest state, and again after each conflicting write.
    *
    * @param transition state in, state and facts out; its faults go to the caller. No facts: no write
+   * @param once the id of the record that it creates, if derived from an Idempotency-Key: if it exists, a retry returns
+   * the result of the first try
    * @throws Fault not_found, conflict (too many concurrent changes)
    */
-  change(
-    tenant_id: string,
-    run_id: string,
-    transition: Transition,
-    { once }: Options = {},
-  ): Promise<Changed> {
+  change(tenant_id: string, run_id: string, transition: Transition, once?: string | false): Promise<Changed> {
     const attempt = async () => {
       const run = await this.get(tenant_id, run_id);
       const made = once && (await this.#madeBy(run, once));

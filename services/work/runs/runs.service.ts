@@ -1,6 +1,6 @@
 import type { ActionSchema, ServiceBroker } from "moleculer";
 import { callerId } from "../../../lib/access/caller.ts";
-import { notFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { notFound, requireFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
@@ -193,8 +193,7 @@ async function attachExemplar(store: RunStore, ctx: CallOf<typeof artifact.attac
   if (exemplar_ids.includes(exemplar_id)) return { run_id, exemplar_ids };
   assertChangeable(version);
   if (!(await exists())) throw notFound("exemplar", exemplar_id);
-  const run = await store.attach(tenant_id, run_id, exemplar_id, true);
-  if (!run) throw notFound("run", run_id);
+  const run = requireFound(await store.attach(tenant_id, run_id, exemplar_id, true), "run", run_id);
   // Checked again: the deletion looks for referrers after the exemplar ceased to exist for them.
   if (!(await exists())) {
     await store.attach(tenant_id, run_id, exemplar_id, false);

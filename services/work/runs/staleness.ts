@@ -18,20 +18,14 @@ interface Staleness {
 function staleFrom(step: StepDef, progress: StepProgress): Staleness | null {
   const { status, ready_at, last_activity_at, waiting } = progress;
   if (status !== "ready" && status !== "in_progress") return null;
-  const quiet: Staleness[] =
-    status === "in_progress" && last_activity_at && !waiting
-      ? [{ since: new Date(last_activity_at.getTime() + QUIET_MS), reason: "no activity for 24 hours" }]
-      : [];
-  const late: Staleness[] =
-    step.due_in_seconds !== null && ready_at
-      ? [
-          {
-            since: new Date(ready_at.getTime() + step.due_in_seconds * 1000),
-            reason: "its deadline has passed",
-          },
-        ]
-      : [];
-  const [first = null] = [...quiet, ...late].sort((a, b) => a.since.getTime() - b.since.getTime());
+  const found: Staleness[] = [];
+  const add = (from: Date, ms: number, reason: string) =>
+    found.push({ since: new Date(from.getTime() + ms), reason });
+  if (status === "in_progress" && last_activity_at && !waiting)
+    add(last_activity_at, QUIET_MS, "no activity for 24 hours");
+  if (step.due_in_seconds !== null && ready_at)
+    add(ready_at, step.due_in_seconds * 1000, "its deadline has passed");
+  const [first = null] = found.sort((a, b) => a.since.getTime() - b.since.getTime());
   return first;
 }
 

@@ -31,7 +31,7 @@ async function changeStep(
   const by = { actor: toActor(caller), at: new Date(store.now()), record_id };
   const transition = (run: Run) => decide(run, step_key, by);
   const once = seed !== undefined && record_id;
-  return { ...(await store.change(caller.tenant_id, run_id, transition, { once })), record_id };
+  return { ...(await store.change(caller.tenant_id, run_id, transition, once)), record_id };
 }
 
 export async function startStep(store: RunStore, ctx: CallOf<typeof contract.startRunStep>) {
