@@ -182,13 +182,8 @@ export class Approvals implements Settling {
 }
 
 async function askedIn(ctx: CallOf<typeof contract.askForApproval>): Promise<Question> {
-  const {
-    title,
-    question,
-    choices = ["approve", "reject"],
-    text_allowed = true,
-    subject = null,
-  } = ctx.params;
+  const { title, question, choices = ["approve", "reject"] } = ctx.params;
+  const { text_allowed = true, subject = null } = ctx.params;
   const evidence = await digestEvidence(ctx, ctx.params.evidence ?? []);
   return { title, question, choices, text_allowed, evidence, subject };
 }
@@ -248,7 +243,6 @@ export function settledAlready(doc: ApprovalDoc): Fault {
   const by = who ? ` by ${who}` : "";
   // The deadline has passed, and its outcome is written soon.
   const said = status === "open" ? "past its deadline" : `${how}${by}`;
-  return conflict(`The approval is ${said}. The first answer counts.`, {
-    ...{ existing_resource_id: _id, status, choice, answered_by_user_id, settled_at },
-  });
+  const details = { existing_resource_id: _id, status, choice, answered_by_user_id, settled_at };
+  return conflict(`The approval is ${said}. The first answer counts.`, details);
 }

@@ -70,12 +70,10 @@ export class OutputFiles {
     const send = async () => {
       const text = async (as: "md" | "html") => (await this.#render(ctx, doc, as)).toString("utf8");
       const mail = {
-        ...{
-          to,
-          subject: subject ?? doc.title.replace(/\s+/g, " "),
-          text: await text("md"),
-          html: await text("html"),
-        },
+        to,
+        subject: subject ?? doc.title.replace(/\s+/g, " "),
+        text: await text("md"),
+        html: await text("html"),
         attachments: format ? [await this.#attachment(ctx, doc, format)] : [],
         messageId: messageId(SMTP_FROM, idempotency_seed && `${callerId(caller)} ${idempotency_seed}`),
       };

@@ -3,7 +3,7 @@ import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import type { Order } from "../../../lib/contract/cursor.ts";
-import { forbidden, notFound } from "../../../lib/contract/faults.ts";
+import { forbidden, requireFound } from "../../../lib/contract/faults.ts";
 import { canonicalTags, tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
@@ -109,8 +109,8 @@ async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.update
     ...(isRetagged && { tags: canonicalTags(tags) }),
   };
   const changed = Object.keys(given).length ? await change(outputs, doc, given) : doc;
-  if (!changed) throw notFound("output", output_id);
-  return { id: changed._id, project_id: changed.project_id, tags: changed.tags };
+  const { _id: id, ...after } = requireFound(changed, "output", output_id);
+  return { id, project_id: after.project_id, tags: after.tags };
 }
 
 /** Hides an output; indexing removes it. @throws Fault not_found, forbidden */

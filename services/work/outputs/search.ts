@@ -64,11 +64,8 @@ export async function findOutputs(outputs: Outputs, ctx: RequestContext, wanted:
     const best = bestByOutput(found);
     for (const id of best.keys()) seen.add(id);
     const projection = BRIEF;
-    for (const doc of await outputs.rows.find(
-      tenant_id,
-      { _id: { $in: [...best.keys()] } },
-      { projection },
-    )) {
+    const those = { _id: { $in: [...best.keys()] } };
+    for (const doc of await outputs.rows.find(tenant_id, those, { projection })) {
       if (isToBeFound(doc, access, wanted, archived))
         hits.set(doc._id, { ...doc, ...(best.get(doc._id) as Best) });
     }
@@ -88,21 +85,14 @@ function ask(
   except: NonNullable<SearchWhere["except"]>,
 ): SearchFind {
   const { query, scope, project_id, min_score, include_superseded = false, times } = wanted;
-  const where: SearchWhere = {
-    except,
-    ...(scope !== undefined && { scope }),
-    ...(project_id !== undefined && { project_id: project_id || null }),
-    ...(times && { times }),
-  };
+  const project = project_id === "" ? null : project_id;
   return {
-    ...{ tenant_id, kind: "output", query, access, where, include_superseded, limit: MOST_HITS },
-    ...(min_score !== undefined && { min_score }),
+    ...{ tenant_id, kind: "output", query, access, include_superseded, limit: MOST_HITS, min_score },
+    where: { except, scope, project_id: project, times },
   };
 }
 
-interface Best {
-  score: number;
-  sources: SearchHit["sources"];
+interface Best extends Pick<SearchHit, "score" | "sources"> {
   chunk_id: string;
 }
 
@@ -141,11 +131,7 @@ export async function loadPassages(
 }
 
 /** An output that a search found. */
-interface OutputHit {
-  _id: string;
-  score: number;
-  superseded_by: string | null;
-}
+type OutputHit = Pick<OutputDoc, "_id" | "superseded_by"> & { score: number };
 
 /** Sorts best first, with a superseded output below its successor if both were found (spec: search outputs). */
 export function ranked<T extends OutputHit>(found: readonly T[]): T[] {
