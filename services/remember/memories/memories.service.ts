@@ -333,13 +333,8 @@ async function namedBy(ctx: Call<EraseParams>): Promise<object> {
   const { agent_id, ids, subject } = ctx.params;
   const named = [agent_id, ids, subject].filter((each) => each !== undefined);
   if (named.length !== 1) {
-    throw invalidValue(
-      "agent_id",
-      `The request: expected exactly one of agent_id, ids and subject, got ${named.length}.`,
-      {
-        expected: "exactly one of agent_id, ids, subject",
-      },
-    );
+    const message = `The request: expected exactly one of agent_id, ids and subject, got ${named.length}.`;
+    throw invalidValue("agent_id", message, { expected: "exactly one of agent_id, ids, subject" });
   }
   if (ids) return { ids: ids.length };
   if (subject !== undefined) return { subject_sha256: createHash("sha256").update(subject).digest("hex") };

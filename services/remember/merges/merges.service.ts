@@ -1,7 +1,14 @@
 import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import { conflict, type Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import {
+  conflict,
+  type Fault,
+  invalidValue,
+  notFound,
+  requireFound,
+  ruleBroken,
+} from "../../../lib/contract/faults.ts";
 import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -39,9 +46,8 @@ export const mergesService: ServiceFactory = ({ store }) => {
       get: action(contract.getMerge, async (ctx) => {
         const { id } = ctx.params;
         const row = await proposals.findOne(ctx.meta.caller.tenant_id, { _id: id });
-        const [visible] = await filterVisible(ctx, row ? [row] : []);
-        if (!visible) throw notFound("merge_proposal", id);
-        return present(visible);
+        const [visible = null] = await filterVisible(ctx, row ? [row] : []);
+        return present(requireFound(visible, "merge_proposal", id));
       }),
 
       /** Proposes memories whose embeddings are nearly the same. */
@@ -82,21 +88,17 @@ export async function listProposals(
   const { status, offset = 0, limit = 50 } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   const filter = status ? { status } : {};
+  const options = { sort: LATEST, projection: BRIEF };
   if (isOrgAdmin(ctx.meta.caller)) {
     const [rows, total] = await Promise.all([
-      proposals.find(tenant_id, filter, { sort: LATEST, skip: offset, limit, projection: BRIEF }),
+      proposals.find(tenant_id, filter, { ...options, skip: offset, limit }),
       proposals.count(tenant_id, filter),
     ]);
     return { rows, total };
   }
   const visible: MergeDoc[] = [];
   for (let skip = 0; skip < MOST_LOOKED_AT; skip += CHUNK) {
-    const rows = await proposals.find(tenant_id, filter, {
-      sort: LATEST,
-      skip,
-      limit: CHUNK,
-      projection: BRIEF,
-    });
+    const rows = await proposals.find(tenant_id, filter, { ...options, skip, limit: CHUNK });
     visible.push(...(await filterVisible(ctx, rows)));
     if (rows.length < CHUNK) break;
   }
@@ -122,19 +124,12 @@ const BATCH = 50;
 async function resolve(merges: Merges, ctx: CallOf<typeof contract.resolveMerge>): Promise<MergeDoc> {
   const { id, surviving_memory_id, merged_content } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
-  const row = await merges.proposals.findOne(tenant_id, { _id: id });
-  if (!row) throw notFound("merge_proposal", id);
+  const row = requireFound(await merges.proposals.findOne(tenant_id, { _id: id }), "merge_proposal", id);
   const ids = [row.memory_a_id, row.memory_b_id];
   if (!ids.includes(surviving_memory_id)) {
     const allowed = `memory_a_id (${ids[0]}) or memory_b_id (${ids[1]})`;
-    throw invalidValue(
-      "surviving_memory_id",
-      `surviving_memory_id: expected ${allowed}, got ${surviving_memory_id}.`,
-      {
-        value: surviving_memory_id,
-        expected: allowed,
-      },
-    );
+    const message = `surviving_memory_id: expected ${allowed}, got ${surviving_memory_id}.`;
+    throw invalidValue("surviving_memory_id", message, { value: surviving_memory_id, expected: allowed });
   }
   if (row.status !== "open") throw settledAlready(row);
   await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
@@ -147,9 +142,7 @@ async function resolve(merges: Merges, ctx: CallOf<typeof contract.resolveMerge>
   const collapsed = await collapse(merges, ctx, settled);
   if (collapsed) return collapsed;
   await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
-  throw conflict("These memories are being changed concurrently. Retry.", {
-    existing_resource_id: id,
-  });
+  throw conflict("These memories are being changed concurrently. Retry.", { existing_resource_id: id });
 }
 
 /** @throws Fault not_found, conflict */
@@ -187,9 +180,8 @@ async function requireMergeable(
   const asked = { tenant_id, ids, brief: true };
   const rows = await ctx.call<ReadableMemory[], unknown>("memories.get_many", asked);
   for (const id of ids) {
-    const memory = rows.find((each) => each.id === id);
-    if (!memory) throw notFound("memory", id);
-    requireActive(memory, now);
+    const memory = rows.find((each) => each.id === id) ?? null;
+    requireActive(requireFound(memory, "memory", id), now);
   }
   const survivor = rows.find((each) => each.id === survivor_id) as ReadableMemory;
   const other = rows.find((each) => each.id !== survivor_id) as ReadableMemory;

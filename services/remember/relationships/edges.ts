@@ -44,12 +44,8 @@ export async function createEdge(edges: Edges, now: number, ctx: CallOf<typeof c
   } catch (err) {
     if (!isDuplicateKey(err)) throw err;
     const holder = await edges.findOne(tenant_id, { edge });
-    throw conflict(
-      `A relationship ${relationship_type} between these memories already exists. Delete it to replace it.`,
-      {
-        existing_resource_id: holder?._id ?? null,
-      },
-    );
+    const message = `A relationship ${relationship_type} between these memories already exists. Delete it to replace it.`;
+    throw conflict(message, { existing_resource_id: holder?._id ?? null });
   }
 }
 
