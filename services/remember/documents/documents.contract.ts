@@ -56,13 +56,7 @@ const labels = {
   product_lines: Labels("Product lines."),
   segments: Labels("Customer segments."),
 };
-const audienceFields = optional({
-  regions: labels.regions,
-  industries: labels.industries,
-  product_lines: labels.product_lines,
-  segments: labels.segments,
-});
-const AudienceInput = (description: string) => Type.Object(audienceFields, { description });
+const AudienceInput = (description: string) => Type.Object(optional(labels), { description });
 const AudienceOfDocument = component("Audience", labels);
 
 export const Document = component("Document", {

@@ -146,14 +146,10 @@ async function searchDocuments({ sources, rows, chunks }: Documents, ctx: CallOf
   if (source_id !== undefined && !(await sources.exists(tenant_id, { _id: source_id })))
     throw unknownReference("source_id", "source", source_id);
   const access = await ownerAccess(ctx);
-  const where = {
-    audience: wantedLabels(audience),
-    ...(source_id !== undefined && { types: [source_id] }),
-  };
+  const types = source_id === undefined ? undefined : [source_id];
   const found = await ctx.call<SearchFound, SearchFind>("search.find", {
-    ...{ tenant_id, kind: "chunk", query, access, where, limit },
-    ...(min_score !== undefined && { min_score }),
-    ...(explain && { explain }),
+    ...{ tenant_id, kind: "chunk", query, access, limit, min_score, explain },
+    where: { audience: wantedLabels(audience), types },
   });
   const hitChunks = await chunks.findEach(
     tenant_id,
@@ -208,13 +204,10 @@ function internalActions(documents: Documents): Record<string, ActionSchema> {
     /** Returns whether citations are still valid, of documents that the caller may see, or could before they were deleted. */
     freshness: idempotent<{ document_ids: string[] }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
+      const those = { _id: { $in: ctx.params.document_ids } };
       const [access, found] = await Promise.all([
         ownerAccess(ctx),
-        rows.find(
-          tenant_id,
-          { _id: { $in: ctx.params.document_ids } },
-          { projection: { audience: 0, losses: 0 } },
-        ),
+        rows.find(tenant_id, those, { projection: { audience: 0, losses: 0 } }),
       ]);
       const visible = found.filter((doc) => mayRead(access, doc));
       return visible.map(({ _id, stale_since }) => ({

@@ -46,12 +46,6 @@ export async function findReadable(
 
 export type EraseSubject = EraseContent & { subject: string };
 
-interface Erased {
-  documents: number;
-  chunks: number;
-  vectors?: number;
-}
-
 /** Fields that must be removed from a deleted document, including its name. */
 const GONE = { losses: 1, live_key: 1, version_key: 1, access_change: 1 } as const;
 
@@ -93,7 +87,7 @@ export async function deleteDocument(
 export async function eraseSubject(
   documents: Documents,
   ctx: Pick<Call<EraseSubject>, "broker" | "call" | "params">,
-): Promise<Erased> {
+) {
   const { rows: all, chunks, now } = documents;
   const { tenant_id, subject, dry_run = false } = ctx.params;
   const rows = await all.find(

@@ -225,7 +225,7 @@ export class Ingest {
     const { tenant_id, source_id, filename } = doc;
     const named = { source_id, filename, status: "stored" as const };
     const stored = await rows.find(tenant_id, named, { projection: { audience: 0, losses: 0 } });
-    const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
+    const [newest, ...older] = stored.sort(newestFirst);
     for (const { _id, agent_id } of older) {
       const $set = {
         status: "superseded" as const,
@@ -311,8 +311,7 @@ export class Ingest {
   }
 }
 
-function isNewer(a: DocumentDoc, b: DocumentDoc): boolean {
-  if (a.version_num !== b.version_num) return a.version_num > b.version_num;
-  const [left, right] = [a.created_at.getTime(), b.created_at.getTime()];
-  return left === right ? a._id > b._id : left > right;
+function newestFirst(a: DocumentDoc, b: DocumentDoc): number {
+  const later = b.version_num - a.version_num || b.created_at.getTime() - a.created_at.getTime();
+  return later || (a._id > b._id ? -1 : 1);
 }
