@@ -23,10 +23,6 @@ const BUCKETS: readonly [label: string, below: number][] = [
   ["over_365d", Number.POSITIVE_INFINITY],
 ];
 
-type Looked = Pick<
-  MemoryDoc,
-  "_id" | "type" | "freshness_date" | "accessed_at" | "expires_at" | "changed_at"
->;
 const PROJECTION = { type: 1, freshness_date: 1, accessed_at: 1, expires_at: 1, changed_at: 1 } as const;
 
 /** Reports the health of memories (spec: Memory health snapshot). */
@@ -49,7 +45,7 @@ export async function reportHealth(memories: Memories, ctx: RequestContext) {
   const [linked, pairs, embed_gap_count] = await Promise.all([
     countLinked(ctx, ids),
     ctx.call<[string, string][], unknown>("merges.open_pairs", { tenant_id, limit: MOST_PAIRS }),
-    ctx.call<number, unknown>("search.embed_gap", { tenant_id, kind: "memory" }).catch(unknown),
+    ctx.call<number, unknown>("search.embed_gap", { tenant_id }).catch(unknown),
   ]);
   return {
     duplicate_count: pairs.filter(([a, b]) => ids.has(a) && ids.has(b)).length,
@@ -68,17 +64,17 @@ function unknown(err: unknown): null {
 /** Yields the memories in force that the caller may read, the latest changed first. */
 async function* inForce(memories: Memories, tenant_id: string, access: Access, now: Date) {
   const options = { sort: { changed_at: -1, _id: -1 } as const, limit: PAGE, projection: PROJECTION };
-  let last: Looked | undefined;
+  let last: MemoryDoc | undefined;
   for (let seen = 0; seen < MOST_MEMORIES; seen += PAGE) {
     const wanted = { status: "active" as const, $and: [visibleTo(access), before(last)] };
-    const rows: Looked[] = await memories.rows.find(tenant_id, wanted, options);
+    const rows = await memories.rows.find(tenant_id, wanted, options);
     for (const row of rows) if (!memories.isExpired(row, now)) yield row;
     if (rows.length < PAGE) return;
     last = rows.at(-1);
   }
 }
 
-function before(last: Looked | undefined): Where<MemoryDoc> {
+function before(last: MemoryDoc | undefined): Where<MemoryDoc> {
   if (!last) return {};
   const { changed_at, _id } = last;
   const earlier = { $or: [{ changed_at: { $lt: changed_at } }, { _id: { $lt: _id } }] };

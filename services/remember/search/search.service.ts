@@ -16,7 +16,6 @@ import {
   type SearchDrop,
   type SearchFind,
   type SearchFound,
-  type SearchKind,
   type SearchMissed,
   type SearchPut,
   searchable,
@@ -59,9 +58,7 @@ export const searchService: ServiceFactory = (runtime) => {
         drop: idempotent<SearchDrop>(({ params }) => node.drop(params)),
         find: idempotent<SearchFind>((ctx) => node.find(ctx)),
         drop_tenant: idempotent<OfTenant>(({ params }) => node.dropTenant(params.tenant_id)),
-        embed_gap: internal<OfTenant & { kind?: SearchDrop["kind"] }>(({ params }) =>
-          node.gap(params.tenant_id, params.kind ?? "memory"),
-        ),
+        embed_gap: internal<OfTenant>(({ params }) => node.gap(params.tenant_id)),
       }),
     },
 
@@ -131,9 +128,7 @@ class SearchNode {
       this.#catchUp.missing ? "could not be written: searches may lack the latest changes" : null,
     );
     observeValue("search_index_behind", () => this.#catchUp.missing);
-    observeGauge("embed_gap", async () => ({
-      all: await this.#ownGap(),
-    }));
+    observeGauge("embed_gap", async () => ({ all: await this.#ownGap() }));
   }
 
   /** Starts the work that needs other services. */
@@ -236,9 +231,9 @@ class SearchNode {
     return this.#index.scrub();
   }
 
-  /** Returns how many of a tenant's entries have no vector yet. */
-  gap(tenant_id: string, kind: SearchKind): Promise<number> {
-    return this.#index.gap(tenant_id, kind);
+  /** Returns how many of a tenant's memories have no vector yet. */
+  gap(tenant_id: string): Promise<number> {
+    return this.#index.gap(tenant_id, "memory");
   }
 
   /** Catches up at once when other nodes have left or joined: this one may own their tenants now. */
