@@ -124,9 +124,8 @@ export class EmbeddingWork {
   }
 
   async #make(texts: Unembedded[]): Promise<number> {
-    const { index, embedder, made } = this.#deps;
+    const { index, embedder, made, refused } = this.#deps;
     await this.#letSearchesPass();
-    const { refused } = this.#deps;
     const vectors = await embedder.embedTexts(
       texts.map(({ text }) => text),
       (index, kept) => refused(texts[index] as Unembedded, kept),
@@ -144,13 +143,7 @@ export class EmbeddingWork {
     const { store, embedder } = this.#deps;
     await this.#requireDimensions(vectors[0]);
     const all = texts.map(
-      ({ tenant_id, kind, id, hash }, i): VectorRow => ({
-        tenant_id,
-        kind,
-        id,
-        hash,
-        vector: vectors[i] as Float32Array,
-      }),
+      ({ text: _, ...of }, i): VectorRow => ({ ...of, vector: vectors[i] as Float32Array }),
     );
     const rows = this.#erased.without((texts[0] as Unembedded).tenant_id, all);
     const saving = store.save(embedder.model, rows);
@@ -270,9 +263,9 @@ export class EmbeddingStore {
     const ids = texts.map(({ kind, id }) => embeddingId(kind, id));
     const rows = await this.#embeddings.find(first.tenant_id, { _id: { $in: ids }, model });
     const found = new Map(rows.map((row) => [row._id, row]));
-    return texts.flatMap(({ tenant_id, kind, id, hash }) => {
-      const row = found.get(embeddingId(kind, id));
-      return row?.hash === hash ? [{ tenant_id, kind, id, hash, vector: toFloats(row.vector) }] : [];
+    return texts.flatMap(({ text: _, ...of }) => {
+      const row = found.get(embeddingId(of.kind, of.id));
+      return row?.hash === of.hash ? [{ ...of, vector: toFloats(row.vector) }] : [];
     });
   }
 

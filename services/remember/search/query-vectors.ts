@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { isFault } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
@@ -35,12 +36,10 @@ export class QueryVectors {
     if (!this.#embedder) return { vector: null, reason: null };
     const { patience } = this.#embedder;
     const waiting = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), patience);
-    });
+    const { signal } = waiting;
+    const late = setTimeout(patience, null, { signal }).catch(() => null);
     try {
-      const vector = await Promise.race([this.#vector(this.#embedder, query, share, waiting.signal), late]);
+      const vector = await Promise.race([this.#vector(this.#embedder, query, share, signal), late]);
       if (!vector) return { vector, reason: `vector: the embedder did not answer within ${patience} ms` };
       return { vector: vector.some((x) => x !== 0) ? vector : null, reason: null };
     } catch (err) {
@@ -48,7 +47,6 @@ export class QueryVectors {
         return { vector: null, reason: "vector: too many of your queries are waiting for the embedder" };
       return { vector: null, reason: "vector: the embedder failed" };
     } finally {
-      clearTimeout(timer);
       waiting.abort();
     }
   }
