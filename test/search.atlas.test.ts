@@ -46,7 +46,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
   const local = new SearchEngine(":memory:");
   local.useModel("m");
   local.put(TENANT, turns);
-  const rows = local.unembedded(9, 0).map((each) => ({
+  const rows = local.unembedded(9, 0, { tenant_id: TENANT, kind: "memory" }).map((each) => ({
     ...each,
     vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
   }));
@@ -137,7 +137,7 @@ if (!("url" in mongo)) {
       const own = entry({ text: "echidna" });
       await index.put("tn_gap", [own]);
       expect(await index.gap("tn_gap", "memory")).toBe(1);
-      const missing = (await index.unembedded(100)).find(({ id }) => id === own.id);
+      const [missing] = await index.unembedded(100, 0, { tenant_id: "tn_gap", kind: "memory" });
       expect(missing).toMatchObject({ tenant_id: "tn_gap", kind: "memory", text: "A title\nechidna" });
       expect(await index.drop("tn_gap", "memory", [own.id, "unknown"])).toEqual({ entries: 1, vectors: 0 });
       expect(await index.gap("tn_gap", "memory")).toBe(0);
@@ -148,15 +148,15 @@ if (!("url" in mongo)) {
         const { index } = opened;
         const own = entry({ text: "fossa" });
         await index.put("tn_text", [own]);
-        const missing = (await index.unembedded(100)).find(({ id }) => id === own.id);
+        const [missing] = await index.unembedded(100, 0, { tenant_id: "tn_text", kind: "memory" });
         const made = [{ ...missing, vector: vector(1) } as never];
         // The first says that the index for them cannot be made here.
         await expect(index.setVectors("one", made)).rejects.toThrow("SEARCH=atlas");
         expect(await index.setVectors("one", made)).toBe(1);
         await index.put("tn_text", [{ ...own, version: 2, confidence: 1 }]);
-        expect(await index.gap("tn_text")).toBe(0);
+        expect(await index.gap("tn_text", "memory")).toBe(0);
         await index.put("tn_text", [{ ...own, version: 3, text: "genet" }]);
-        expect(await index.gap("tn_text")).toBe(1);
+        expect(await index.gap("tn_text", "memory")).toBe(1);
         expect((await rows().find("tn_text", {}))[0]).not.toHaveProperty("vector");
         // One made of the text before is not taken.
         expect(await index.setVectors("one", made)).toBe(0);

@@ -10,6 +10,8 @@ import { damage } from "./support/damage.ts";
 import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
 
+const MEMORIES = { tenant_id: TENANT, kind: "memory" } as const;
+
 async function openIn(folder: string): Promise<LocalIndex> {
   const index = new LocalIndex({ dataDir: folder, onDeath() {} });
   await index.ready();
@@ -41,7 +43,7 @@ describe("the local index", () => {
       await first.useModel("m");
       const turns = ["rhea", "saiga", "tapir"].map((text) => entry({ text, thread: "conversation:1" }));
       await first.put(TENANT, turns.toReversed());
-      const missing = await first.unembedded(10);
+      const missing = await first.unembedded(10, 0, MEMORIES);
       await first.setVectors(
         "m",
         missing.map((each) => ({ ...each, vector: vector(1, 2, 3) })),
@@ -81,11 +83,11 @@ describe("the local index", () => {
       expect(await index.cursor("memories")).toBeNull();
       await index.setCursor("memories", "here");
       expect(await index.cursor("memories")).toBe("here");
-      expect([await index.gap(), await index.unembedded(10)]).toEqual([0, []]);
+      expect([await index.gap(TENANT, "memory"), await index.unembedded(10, 0, MEMORIES)]).toEqual([0, []]);
       expect(await index.drop(TENANT, "memory", ["id-1"])).toEqual({ entries: 0, vectors: 0 });
       expect(await readdir(folder)).toEqual([]);
       await index.put(TENANT, [entry({ text: "quoll" })]);
-      expect(await index.gap()).toBe(1);
+      expect(await index.gap(TENANT, "memory")).toBe(1);
       // A new file must not assume that it has the old one's entries.
       expect(await index.cursor("memories")).toBeNull();
       await index.close();
@@ -136,12 +138,12 @@ describe("the local index", () => {
       await index.put(TENANT, [marked, entry({ text: "bilby" })]);
       await index.setCursor("memories", "here");
       await gone(folder);
-      const missing = await index.unembedded(10);
+      const missing = await index.unembedded(10, 0, MEMORIES);
       expect(missing).toHaveLength(2);
       const rows = missing.map((each) => ({ ...each, vector: vector(1, 2) }));
       await gone(folder);
       expect(await index.setVectors("m", rows)).toBe(2);
-      expect(await index.unembedded(10)).toEqual([]);
+      expect(await index.unembedded(10, 0, MEMORIES)).toEqual([]);
       await gone(folder);
       const { candidates } = await index.legs(query("potoroo", { vector: vector(1, 2) }));
       expect(candidates.find(({ id }) => id === marked.id)?.cosine).toBeCloseTo(1, 2);
@@ -178,7 +180,7 @@ describe("the local index", () => {
     const entries = Array.from({ length: 21_000 }, (_, i) => entry({ id: `many-${i}`, text: "" }));
     await index.put(TENANT, entries);
     for (;;) {
-      const missing = await index.unembedded(3000);
+      const missing = await index.unembedded(3000, 0, MEMORIES);
       if (missing.length === 0) break;
       await index.setVectors(
         "m",

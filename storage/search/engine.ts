@@ -142,11 +142,11 @@ export class SearchEngine {
     return this.#model ? this.#file.waiting(this.#model.number) : [];
   }
 
-  unembedded(limit: number, skip: number, of?: OfKind): Unembedded[] {
+  unembedded(limit: number, skip: number, of: OfKind): Unembedded[] {
     return this.#model ? this.#file.unembedded(this.#model.number, limit, skip, of) : [];
   }
 
-  gap(tenant_id?: string, kind?: SearchKind): number {
+  gap(tenant_id: string, kind: SearchKind): number {
     return this.#model ? this.#file.gap(this.#model.number, tenant_id, kind) : 0;
   }
 

@@ -186,14 +186,14 @@ export class SearchFile {
     return [0, ...rows.map(({ number }) => number as number)];
   }
 
-  unembedded(model: number, limit: number, skip: number, of?: OfKind): Unembedded[] {
-    const select = "SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)";
-    const all = `${select} WHERE removed = 0 AND model < ? LIMIT ? OFFSET ?`;
-    if (!of) return this.#all<Unembedded>(all, model, limit, skip);
+  unembedded(model: number, limit: number, skip: number, { tenant_id, kind }: OfKind): Unembedded[] {
     // Each model separately, so that the index seeks to the tenant directly.
-    const earlier = "model IN (SELECT 0 UNION ALL SELECT number FROM models WHERE number < ?)";
-    const ofTenant = `${select} WHERE removed = 0 AND ${earlier} AND tenant = ? AND kind = ? LIMIT ? OFFSET ?`;
-    return this.#all<Unembedded>(ofTenant, model, of.tenant_id, of.kind, limit, skip);
+    return this.#all<Unembedded>(
+      `SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)
+       WHERE removed = 0 AND model IN (SELECT 0 UNION ALL SELECT number FROM models WHERE number < ?)
+         AND tenant = ? AND kind = ? LIMIT ? OFFSET ?`,
+      ...[model, tenant_id, kind, limit, skip],
+    );
   }
 
   /** Returns the beginnings of entries' texts by id. */
@@ -207,14 +207,11 @@ export class SearchFile {
   }
 
   /** Counts entries without a vector of the model. */
-  gap(model: number, tenant_id?: string, kind?: SearchKind): number {
-    const row =
-      tenant_id === undefined
-        ? this.#prepare("SELECT count(*) AS n FROM entries WHERE removed = 0 AND model < ?").get(model)
-        : this.#prepare(
-            "SELECT count(*) AS n FROM entries WHERE tenant = ? AND kind = ? AND removed = 0 AND model < ?",
-          ).get(tenant_id, kind ?? "memory", model);
-    return (row as { n: number }).n;
+  gap(model: number, tenant_id: string, kind: SearchKind): number {
+    const count = this.#prepare(
+      "SELECT count(*) AS n FROM entries WHERE tenant = ? AND kind = ? AND removed = 0 AND model < ?",
+    );
+    return (count.get(tenant_id, kind, model) as { n: number }).n;
   }
 
   /** Returns the model of this name if it was the last one used, else a new one without vectors. */

@@ -229,7 +229,7 @@ export class LocalIndex {
   }
 
   /** Returns some entries that still lack a vector of the model, after the first `skip`. */
-  async unembedded(limit: number, skip = 0, of?: OfKind): Promise<Unembedded[]> {
+  async unembedded(limit: number, skip: number, of: OfKind): Promise<Unembedded[]> {
     if (this.#isEmbedded()) return [];
     return this.#call("unembedded", limit, skip, of);
   }
@@ -269,7 +269,7 @@ export class LocalIndex {
   }
 
   /** Counts entries without a vector of the model. */
-  async gap(tenant_id?: string, kind?: SearchKind): Promise<number> {
+  async gap(tenant_id: string, kind: SearchKind): Promise<number> {
     if (this.#isEmbedded()) return 0;
     return this.#call("gap", tenant_id, kind);
   }

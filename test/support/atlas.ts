@@ -19,7 +19,7 @@ export function settling(index: SearchIndex): SearchIndex {
 
   async function vectors({ length }: Float32Array, model: string): Promise<void> {
     await index.put(MARKERS, [entry({ text: `marker${++made}` })]);
-    const [missing] = (await index.unembedded(1000)).filter(({ tenant_id }) => tenant_id === MARKERS);
+    const [missing] = await index.unembedded(1, 0, { tenant_id: MARKERS, kind: "memory" });
     const own = Float32Array.from(vector(1).slice(0, length));
     await index.setVectors(model, [{ ...missing, vector: own } as VectorRow]);
     const asked = query("", { tenant_id: MARKERS, vector: own });

@@ -151,7 +151,7 @@ export class AtlasIndex implements SearchIndex {
     return [...new Set(tenants.flat())];
   }
 
-  async unembedded(limit: number, skip = 0, of?: OfKind): Promise<Unembedded[]> {
+  async unembedded(limit: number, skip: number, of: OfKind): Promise<Unembedded[]> {
     if (!this.#model) return [];
     const rows = await this.#entries.system
       .find(
@@ -205,11 +205,10 @@ export class AtlasIndex implements SearchIndex {
     return found.flat();
   }
 
-  async gap(tenant_id?: string, kind?: SearchKind): Promise<number> {
+  async gap(tenant_id: string, kind: SearchKind): Promise<number> {
     if (!this.#model) return 0;
     const embedded = { $nin: [this.#model.name, REMOVED] };
-    const of = { ...(tenant_id !== undefined && { tenant_id }), ...(kind && { kind }) };
-    return this.#entries.system.countDocuments({ embedded, ...of });
+    return this.#entries.count(tenant_id, { embedded, kind });
   }
 
   async cursor(name: string): Promise<string | null> {

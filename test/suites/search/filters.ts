@@ -161,7 +161,7 @@ async function putAll(index: SearchIndex, tenant: string, entries: Record<string
   await index.useModel(MODEL);
   const all = Object.entries(entries).map(([id, more]) => entry({ id, text: "lemur", ...more }));
   await index.put(tenant, all);
-  const missing = (await index.unembedded(1000)).filter(({ tenant_id }) => tenant_id === tenant);
+  const missing = await index.unembedded(1000, 0, { tenant_id: tenant, kind: "memory" });
   await index.setVectors(
     MODEL,
     missing.map((each) => ({ ...each, vector: vector(1, 1) })),

@@ -8,8 +8,9 @@ const VECTORS = "tn_vectors";
 /** Cases of vectors: similarity, gaps, near-duplicates, and another model. */
 export function vectorCases(index: () => SearchIndex): void {
   const put = (...entries: SearchEntry[]) => index().put(VECTORS, entries);
+  const unembedded = () => index().unembedded(1000, 0, { tenant_id: VECTORS, kind: "memory" });
   const embed = async (model: string, vectors: Record<string, Float32Array>) => {
-    const missing = await index().unembedded(1000);
+    const missing = await unembedded();
     const rows = missing.flatMap((each) => {
       const found = vectors[each.id];
       return found ? [{ ...each, vector: found }] : [];
@@ -37,7 +38,7 @@ export function vectorCases(index: () => SearchIndex): void {
       const answer = await index().legs(query("", { tenant_id: VECTORS, vector: Float32Array.of(1, 0) }));
       expect([answer.isMisfit, answer.candidates]).toEqual([true, []]);
       await put(entry({ id: "misfit" }));
-      const [missing] = (await index().unembedded(1000)).filter(({ id }) => id === "misfit");
+      const [missing] = (await unembedded()).filter(({ id }) => id === "misfit");
       expect(await index().setVectors("one", [{ ...missing, vector: Float32Array.of(1) } as never])).toBe(0);
       await index().drop(VECTORS, "memory", ["misfit"]);
     });
@@ -76,7 +77,7 @@ export function vectorCases(index: () => SearchIndex): void {
     test("a vector of a text that has changed meanwhile is not taken", async () => {
       const changing = entry({ id: "changing", text: "okapi" });
       await put(changing);
-      const missing = (await index().unembedded(1000)).find(({ id }) => id === "changing");
+      const missing = (await unembedded()).find(({ id }) => id === "changing");
       await put({ ...changing, version: 2, text: "an okapi" });
       expect(await index().setVectors("one", [{ ...missing, vector: vector(1) } as never])).toBe(0);
       await index().drop(VECTORS, "memory", ["changing"]);
@@ -106,7 +107,7 @@ export function vectorCases(index: () => SearchIndex): void {
       await embed("two", { right: vector(0, 1) });
       expect([...(await cosines(vector(0, 1)))].filter(([, cosine]) => cosine !== null)).toHaveLength(1);
       await index().useModel(null);
-      expect(await index().gap()).toBe(0);
+      expect(await index().gap(VECTORS, "memory")).toBe(0);
     });
   });
 }
