@@ -1,4 +1,4 @@
-const tags = (names: string) => new Set(names.split(" "));
+export const tags = (names: string) => new Set(names.split(" "));
 /** Elements that are part of a line and of a word. All elements that are not listed here end the line. */
 export const INLINE_ELEMENTS = tags(
   "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q rb rt rtc ruby s samp small span " +

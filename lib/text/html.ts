@@ -1,9 +1,8 @@
 import { Parser } from "htmlparser2";
 import { Blocks } from "./blocks.ts";
-import { INLINE_ELEMENTS, SPACED_ELEMENTS } from "./html-elements.ts";
+import { INLINE_ELEMENTS, SPACED_ELEMENTS, tags } from "./html-elements.ts";
 import { isMath, MathReader } from "./mathml.ts";
 
-const tags = (names: string) => new Set(names.split(" "));
 /** Elements whose content browsers do not show as text. */
 const UNSEEN = tags("script style noscript template svg object iframe select datalist rp canvas audio video");
 /** Kinds of those of them that show something. */

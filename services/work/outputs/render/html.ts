@@ -1,6 +1,6 @@
 import { marked } from "marked";
 import sanitize, { type Tag, type Transformer } from "sanitize-html";
-import { isWithinLine } from "../../../../lib/text/html-elements.ts";
+import { isWithinLine, tags } from "../../../../lib/text/html-elements.ts";
 import { hasRightToLeft } from "../../../../lib/text/right-to-left.ts";
 import { read } from "./read.ts";
 
@@ -37,17 +37,7 @@ const imageOrLink: Transformer = (tagName, attribs): Tag => {
 
 const ALLOWED = [...sanitize.defaults.allowedTags, "img", "del", "input", "details", "summary"];
 /** Elements whose content is no text. */
-const NO_TEXT = new Set([
-  "script",
-  "style",
-  "textarea",
-  "option",
-  "noscript",
-  "title",
-  "iframe",
-  "svg",
-  "math",
-]);
+const NO_TEXT = tags("script style textarea option noscript title iframe svg math");
 
 /** An element that is not allowed still divides what it divides. */
 const divided: Transformer = (tagName, attribs): Tag => {
