@@ -70,6 +70,12 @@ export function callerId(caller: Caller): string {
   return caller.kind === "agent" ? caller.agent_id : caller.user_id;
 }
 
+/** Returns the id of an agent or a person in the field of its kind. */
+export function ownerIds(id: string): { agent_id: string | null; user_id: string | null } {
+  const isAgent = id.startsWith("ag_");
+  return { agent_id: isAgent ? id : null, user_id: isAgent ? null : id };
+}
+
 /** Whether a caller may use operations for admins: an org admin, or an agent whose key has the scope. */
 export function isAdmin(caller: Caller): boolean {
   return caller.scopes.includes("admin");

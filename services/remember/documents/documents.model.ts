@@ -1,3 +1,4 @@
+import { ownerIds } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
@@ -183,12 +184,9 @@ export function toEntry(chunk: ChunkDoc): SearchEntry {
 }
 
 export function present(doc: DocumentDoc) {
-  const byAgent = doc.agent_id.startsWith("ag_");
   return presentAs(Document, doc, {
-    document_id: doc._id,
+    ...{ document_id: doc._id, ...ownerIds(doc.agent_id) },
     subject: doc.subject ?? null,
-    agent_id: byAgent ? doc.agent_id : null,
-    user_id: byAgent ? null : doc.agent_id,
     ingestion_source_id: doc.source_id,
     ingestion_source_name: doc.source_name,
   });

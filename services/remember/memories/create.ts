@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Call, RequestContext } from "../../../lib/access/caller.ts";
+import { type Call, callerId, ownerIds, type RequestContext } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import { invalidValue, isFault, unknownReference } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
@@ -165,10 +165,7 @@ class Creation {
         ? this.#lookUp("projects.require", { tenant_id, key: given.project_id })
         : null,
     ]);
-    const owner = {
-      agent_id: caller.kind === "agent" ? caller.agent_id : null,
-      user_id: caller.kind === "user" ? caller.user_id : null,
-    };
+    const owner = ownerIds(callerId(caller));
     if (given.supersedes_id) {
       const found = await this.#memories.findReadable(this.#ctx, given.supersedes_id, this.#callerAccess());
       await requireReplaceable(this.#ctx, found, { ...owner, scope: given.scope, team_id });

@@ -1,4 +1,10 @@
-import type { Call, Caller, RequestContext } from "../../../lib/access/caller.ts";
+import {
+  type Call,
+  type Caller,
+  callerId,
+  ownerIds,
+  type RequestContext,
+} from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
@@ -101,11 +107,7 @@ function correctedTimes(given: ChangedFields, doc: MemoryDoc, by: Caller, at: Da
   const times = timesOf(given, { ...doc, freshness_date });
   const [before, after] = [doc, { ...doc, ...times, freshness_date }].map(presentValidity);
   if (JSON.stringify(before) === JSON.stringify(after)) return {};
-  const who = {
-    agent_id: by.kind === "agent" ? by.agent_id : null,
-    user_id: by.kind === "user" ? by.user_id : null,
-    reason: given.reason ?? null,
-  };
+  const who = { ...ownerIds(callerId(by)), reason: given.reason ?? null };
   return { ...times, ...corrected(doc, who, at) };
 }
 

@@ -1,3 +1,4 @@
+import { ownerIds } from "../../../lib/access/caller.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { Approval, EXPIRED, STATUSES, WAYS } from "./approvals.contract.ts";
@@ -69,11 +70,8 @@ export const ApprovalModel: Model<ApprovalDoc> = {
 
 /** Formats an approval for callers. */
 export function present(doc: ApprovalDoc) {
-  const isAgents = doc.asker_id.startsWith("ag_");
   return presentAs(Approval, doc, {
-    ...parseAsked(doc),
-    agent_id: isAgents ? doc.asker_id : null,
-    user_id: isAgents ? null : doc.asker_id,
+    ...{ ...parseAsked(doc), ...ownerIds(doc.asker_id) },
     assignees: doc.assigned,
     on_deadline: doc.on_deadline ?? EXPIRED,
     text: doc.answer_text,

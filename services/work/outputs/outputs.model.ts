@@ -1,3 +1,4 @@
+import { ownerIds } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { titleKey } from "../../../lib/text/code-points.ts";
@@ -130,12 +131,6 @@ export const ChunkModel: Model<ChunkDoc> = {
 
 const CONTENT_TYPE = "text/markdown";
 
-/** Returns the owner for callers, with separate fields for people and agents. */
-function ownerOf({ agent_id }: OutputDoc) {
-  const byAgent = agent_id.startsWith("ag_");
-  return { agent_id: byAgent ? agent_id : null, user_id: byAgent ? null : agent_id };
-}
-
 function textOf({ hash, byte_size }: Edition) {
   return { content_hash: hash, byte_size, content_type: CONTENT_TYPE };
 }
@@ -143,7 +138,12 @@ function textOf({ hash, byte_size }: Edition) {
 /** Formats an output without its text, as in lists. */
 export const present = (doc: OutputDoc) =>
   presentAs(Output, doc, {
-    ...{ ...ownerOf(doc), ...textOf(doc), bucket: "blobs", object_key: `${doc.tenant_id}/${doc.hash}` },
+    ...{
+      ...ownerIds(doc.agent_id),
+      ...textOf(doc),
+      bucket: "blobs",
+      object_key: `${doc.tenant_id}/${doc.hash}`,
+    },
     metadata: JSON.parse(doc.metadata_json) as object,
     current_version_num: doc.version_num,
     body: null,
