@@ -17,9 +17,14 @@ export function quoteAsData(text: string): string {
   return `${fence}text\n${shown}\n${fence}`;
 }
 
+/** Puts a text on one line: a line break in a title must not start a heading. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
 /** Returns the beginning of a text in one line, cut between words if possible. @param most characters */
 export function summarise(text: string, most: number): string {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = oneLine(text);
   if (line.length <= most) return line;
   const cut = line.slice(0, most - 1);
   const space = cut.lastIndexOf(" ");
