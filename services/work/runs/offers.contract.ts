@@ -59,7 +59,7 @@ export const acceptRunOffer = operation({
   body: {},
   answer: Type.Object({
     offer: Offer,
-    completed_step: shapes.ShownStep,
+    completed_step: shapes.RunStep,
     attempt: nullable(shapes.Attempt),
     run_completed: Type.Boolean(),
   }),

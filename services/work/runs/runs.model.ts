@@ -1,11 +1,10 @@
+import type { Static, TObject } from "typebox";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
+import type { ACTIONS } from "./runs.contract.ts";
 import * as shapes from "./shapes.contract.ts";
 
-export interface Actor {
-  actor_kind: "agent" | "user";
-  actor_id: string;
-}
+export type Actor = Doer & { actor_kind: "agent" | "user" };
 
 /** The definition of a run's step. Never changes, except for its assignee. */
 export interface StepDef extends TemplateStep {
@@ -14,10 +13,7 @@ export interface StepDef extends TemplateStep {
 }
 
 /** The author of a change in a run: an event completes a step that waited for it, a deadline skips its step or closes the run. */
-export interface Doer {
-  actor_kind: Actor["actor_kind"] | "event" | "deadline";
-  actor_id: string;
-}
+export type Doer = Static<TObject<typeof shapes.actorFields>>;
 
 interface Completion extends Doer {
   /** Rises with every completion of the run: orders its history. */
@@ -62,27 +58,10 @@ export interface Offer {
   decided_at: Date | null;
 }
 
-const FACTS = [
-  "created",
-  "step_ready",
-  "step_started",
-  "step_waiting",
-  "criterion_attested",
-  "step_completed",
-  "step_skipped",
-  "step_reopened",
-  "step_assigned",
-  "step_blocked",
-  "step_stale",
-  "step_deadline_passed",
-  "handoff_offered",
-  "handoff_accepted",
-  "handoff_declined",
-  "completed",
-  "reactivated",
-  "closed",
-] as const;
-export type FactKind = (typeof FACTS)[number];
+/** An action, or what follows from one or from time. */
+export type FactKind =
+  | (typeof ACTIONS)[number]
+  | ("step_ready" | "step_waiting" | "step_blocked" | "step_stale" | "completed" | "reactivated");
 
 /** An event in a run. Facts are written with their transition, and then moved to a separate collection. */
 export interface Fact {

@@ -167,7 +167,6 @@ export const PositionStep = component("PositionStep", {
   open_attempts: Type.Array(Type.Object({ ...actorFields, started_at: Timestamp })),
 });
 export const PositionSteps = Type.Array(PositionStep);
-export const ShownStep = RunStep;
 
 const LastCompleted = Type.Object({
   step_key: StepKey,

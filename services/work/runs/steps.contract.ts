@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { AnyText, Id, SomeText, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { StepKey } from "../templates/templates.contract.ts";
-import { Attempt, PositionSteps, ShownStep, Text, writer } from "./shapes.contract.ts";
+import { Attempt, PositionSteps, RunStep, Text, writer } from "./shapes.contract.ts";
 
 /** Evidence is sent in the request as base64: up to 4 MB. */
 const MAX_EVIDENCE = 6 * 1_048_576;
@@ -68,7 +68,7 @@ export const completeRunStep = operation({
   answer: Type.Object({
     run_id: Uuid("run"),
     completed_step_key: nullable(StepKey),
-    completed_step: ShownStep,
+    completed_step: RunStep,
     attested_criteria: Type.Array(Type.String(), {
       description:
         "Keys of the criteria that this call attested: without a `criterion_key`, all that were left.",
@@ -112,7 +112,7 @@ export const skipRunStep = operation({
   body: Key,
   answer: Type.Object({
     ...decided,
-    skipped_step: ShownStep,
+    skipped_step: RunStep,
     newly_ready_steps: PositionSteps,
     run_completed: Type.Boolean(),
   }),
@@ -131,7 +131,7 @@ export const reopenRunStep = operation({
   body: Key,
   answer: Type.Object({
     ...decided,
-    reopened_step: ShownStep,
+    reopened_step: RunStep,
     demoted_successors: PositionSteps,
     notify_only_successors: PositionSteps,
     run_reactivated: Type.Boolean(),
@@ -149,7 +149,7 @@ export const assignRunStep = operation({
   access: writer,
   audit: true,
   body: { step_key: StepKey, assigned_user_id: nullable(Id("usr", "Person to assign; null: nobody.")) },
-  answer: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }),
+  answer: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: RunStep }),
   errors: ["conflict", "business_rule_violation"],
   mcp: { idempotent: true },
 });
