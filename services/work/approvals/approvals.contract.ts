@@ -15,7 +15,7 @@ export const ADMINS = "admins";
 /** Outcome at the deadline without a default answer. */
 export const EXPIRED = "expired";
 
-const MOST_SECONDS = 90 * 24 * 3600;
+const Seconds = (description: string) => Whole({ minimum: 1, maximum: 90 * 24 * 3600, description });
 
 const path = { id: Uuid("approval") };
 
@@ -141,13 +141,11 @@ export const Approval = component("Approval", {
   created_at: Timestamp,
 });
 
+const { id, run_id, step_key, choice, answered_by_user_id } = Approval.properties;
+
 /** The data of `service.approval.*`. */
 export const ApprovalChange = component("ApprovalChange", {
-  approval_id: Approval.properties.id,
-  run_id: Approval.properties.run_id,
-  step_key: Approval.properties.step_key,
-  choice: Approval.properties.choice,
-  answered_by_user_id: Approval.properties.answered_by_user_id,
+  ...{ approval_id: id, run_id, step_key, choice, answered_by_user_id },
 });
 
 export const askForApproval = operation({
@@ -187,22 +185,14 @@ export const askForApproval = operation({
         ...Timestamp,
         description: "When it ends without an answer. Default: in 30 days.",
       },
-      deadline_seconds: Whole({
-        minimum: 1,
-        maximum: MOST_SECONDS,
-        description: "Instead of `deadline_at`: seconds from now.",
-      }),
+      deadline_seconds: Seconds("Instead of `deadline_at`: seconds from now."),
       on_deadline: Type.String({
         maxLength: 60,
         default: EXPIRED,
         description: "The choice that is the answer at the deadline, or `expired`.",
       }),
       escalate_to: Assignees(0, "Who else may answer if nobody has by then."),
-      escalate_after_seconds: Whole({
-        minimum: 1,
-        maximum: MOST_SECONDS,
-        description: "Seconds until then.",
-      }),
+      escalate_after_seconds: Seconds("Seconds until then."),
     }),
   },
   results: { 201: Approval },

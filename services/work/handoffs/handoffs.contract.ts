@@ -37,21 +37,19 @@ const Decision = component(
 );
 
 const Payload = Type.Object(
-  {
-    ...optional({
-      completed: Lines("Finished work.", "Schema migrated"),
-      remaining: Lines("Remaining work.", "Backfill of 2023"),
-      blockers: Lines("What keeps the work from going on.", "Access to the replica"),
-      decisions: nullable(Type.Array(Decision, { description: "Decisions with their reasons." })),
-      rejected_options: nullable(
-        Type.Array(Type.Union([Type.String(), Decision]), {
-          description: "Approaches that failed or were rejected.",
-        }),
-      ),
-      next_action: Lines("The first thing to do.", "Run the backfill in batches"),
-      context_notes: Lines("Other useful context.", "The replica lags by a minute"),
-    }),
-  },
+  optional({
+    completed: Lines("Finished work.", "Schema migrated"),
+    remaining: Lines("Remaining work.", "Backfill of 2023"),
+    blockers: Lines("What keeps the work from going on.", "Access to the replica"),
+    decisions: nullable(Type.Array(Decision, { description: "Decisions with their reasons." })),
+    rejected_options: nullable(
+      Type.Array(Type.Union([Type.String(), Decision]), {
+        description: "Approaches that failed or were rejected.",
+      }),
+    ),
+    next_action: Lines("The first thing to do.", "Run the backfill in batches"),
+    context_notes: Lines("Other useful context.", "The replica lags by a minute"),
+  }),
   {
     additionalProperties: true,
     description: "State of the work. Other fields are kept and appear in the brief.",

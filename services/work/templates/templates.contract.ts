@@ -28,14 +28,12 @@ export const StepKey = Type.String({
   examples: ["draft"],
 });
 
-const pointerFields = {
-  ...optional({
-    uri: nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] })),
-    provider: nullable(AnyText(200, "System that holds it.", "exemplar")),
-    native_id: nullable(AnyText(1000, "Id in that system.")),
-    display_name: nullable(AnyText(500, "Display name.", "The brief")),
-  }),
-};
+const pointerFields = optional({
+  uri: nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] })),
+  provider: nullable(AnyText(200, "System that holds it.", "exemplar")),
+  native_id: nullable(AnyText(1000, "Id in that system.")),
+  display_name: nullable(AnyText(500, "Display name.", "The brief")),
+});
 
 /** A pointer for a person or a system; its content is never read. */
 export const Pointer = component("Pointer", pointerFields, { additionalProperties: false });
@@ -87,6 +85,9 @@ const waitFields = {
   }),
 };
 
+const Seconds = (description: string) =>
+  nullable(Type.Integer({ minimum: 1, maximum: 100 * 365 * 86_400, description }));
+
 /** Input fields of steps of templates and of runs. */
 export const stepFields = {
   step_key: StepKey,
@@ -109,20 +110,8 @@ export const stepFields = {
     }),
     reference_pointer: nullable(GivenPointer),
     reference_note: nullable({ ...Text, description: "Note on the reference." }),
-    due_in_seconds: nullable(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100 * 365 * 86_400,
-        description: "Seconds from ready until the step is stale.",
-      }),
-    ),
-    deadline_seconds: nullable(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100 * 365 * 86_400,
-        description: "Seconds from ready until `on_deadline` happens, unless the step is done.",
-      }),
-    ),
+    due_in_seconds: Seconds("Seconds from ready until the step is stale."),
+    deadline_seconds: Seconds("Seconds from ready until `on_deadline` happens, unless the step is done."),
     on_deadline: { ...OnDeadline, default: "notify" },
     wait_for: nullable(
       component(
