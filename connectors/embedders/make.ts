@@ -1,7 +1,7 @@
 import { ConfigError } from "../../lib/settings.ts";
 import { WorkerThread } from "../../lib/worker-thread.ts";
 import type { Embedder } from "./embedder.ts";
-import { type Encoder, QueuedEmbedder, type Vectors } from "./queued.ts";
+import { QueuedEmbedder, type Vectors } from "./queued.ts";
 
 /** Embedders of extensions, by their values of `EMBEDDER`. */
 export type OtherEmbedders = Record<string, () => Promise<Embedder>>;
@@ -42,32 +42,20 @@ export async function makeEmbedder(
 /** Ends the thread after this long without work: with the model it takes 60 MB. */
 const IDLE_MS = 600_000;
 
-class BundledEncoder implements Encoder {
-  readonly model = "bundled use-lite-en-0.2.0";
-  /** Loading the model takes no longer even on a slow machine; only the first query after a pause waits for it. */
-  readonly patience = { cold: 1500 };
-  readonly #thread = new WorkerThread<string[], Vectors>({
-    name: "embedder",
-    module: new URL("./bundled-thread.mjs", import.meta.url),
-    idleMs: IDLE_MS,
-  });
-
-  get isWarm(): boolean {
-    return this.#thread.isWarm;
-  }
-
-  request(texts: string[]): Promise<Vectors> {
-    return this.#thread.request(texts);
-  }
-
-  close(): Promise<void> {
-    return this.#thread.close();
-  }
-}
-
 /** The Universal Sentence Encoder (lite, English, 512 components) in a separate thread, started on demand. */
 export class BundledEmbedder extends QueuedEmbedder {
   constructor() {
-    super(new BundledEncoder());
+    const module = new URL("./bundled-thread.mjs", import.meta.url);
+    const thread = new WorkerThread<string[], Vectors>({ name: "embedder", module, idleMs: IDLE_MS });
+    super({
+      model: "bundled use-lite-en-0.2.0",
+      // Loading the model takes no longer even on a slow machine; only the first query after a pause waits for it.
+      patience: { cold: 1500 },
+      get isWarm() {
+        return thread.isWarm;
+      },
+      request: (texts) => thread.request(texts),
+      close: () => thread.close(),
+    });
   }
 }
