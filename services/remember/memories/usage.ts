@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -6,7 +7,7 @@ import { CITE_MS } from "./cites.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import type { Touches } from "./touches.ts";
-import { Activity, type getAgentActivity } from "./usage.contract.ts";
+import { Activity, type Citation, type getAgentActivity } from "./usage.contract.ts";
 
 /** Returns a memory by id, with its usage. */
 export async function getMemory(memories: Memories, ctx: Call<{ id: string }>, touches: Touches) {
@@ -63,11 +64,7 @@ export async function computeActivity(
   };
 }
 
-interface Freshness {
-  document_id: string;
-  stale: boolean;
-  stale_since: string | null;
-}
+type Freshness = Static<typeof Citation>["freshness"] & { document_id: string };
 
 /** Omits documents that the caller may not see: even a snippet would reveal too much. */
 async function visibleCitations(ctx: RequestContext, { citations }: MemoryDoc) {

@@ -1,7 +1,7 @@
 import { conflict, Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { waitId } from "../../sense/interests/waits.ts";
-import type { Actor, Doer, Fact, Offer, Run, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
-import { MOST_CHANGES, MOST_NOTES, type Outcome, type RunStatus, type StepEvent } from "./shapes.contract.ts";
+import type { Actor, Doer, Fact, Offer, Run, StepDef, StepProgress } from "./runs.model.ts";
+import { MOST_CHANGES, MOST_NOTES, type Outcome, type RunStatus } from "./shapes.contract.ts";
 
 /** A run as transitions see it. They never modify their input. */
 export interface RunState {
@@ -167,14 +167,8 @@ export class Draft implements Change {
   }
 }
 
-type Finish = Doer & {
-  event?: StepEvent;
-  record_id: string;
-  notes: string | null;
-  snapshots: Snapshot[];
-  attested?: string[];
-  handoff_offer_id: string | null;
-};
+type Evidence = "record_id" | "notes" | "snapshots" | "handoff_offer_id";
+type Finish = Doer & Required<Pick<Fact, Evidence>> & Pick<Fact, "event" | "attested">;
 
 /**
  * Copies a run to change one of its steps.

@@ -36,13 +36,8 @@ export function stepAt(place: number, given: GivenStep): Omit<TemplateStep, "com
   };
 }
 
-/** The fields of a step's pointer that may name a local object. */
-interface Pointing {
-  reference_pointer: { uri?: string | null; native_id?: string | null } | null;
-}
-
 /** Returns the local ids in steps' reference pointers, as the native id or within the address. */
-export function pointedIds(steps: readonly Pointing[]): string[] {
+export function pointedIds(steps: readonly Pick<TemplateStep, "reference_pointer">[]): string[] {
   const named = steps.flatMap(({ reference_pointer }) => {
     const { uri, native_id } = reference_pointer ?? {};
     return `${native_id ?? ""} ${uri ?? ""}`.toLowerCase().match(UUIDS) ?? [];
@@ -51,15 +46,10 @@ export function pointedIds(steps: readonly Pointing[]): string[] {
 }
 
 /** The fields of a step that determine dependencies. */
-interface Linked {
-  step_key: string;
-  depends_on: readonly string[];
-}
+type Linked = Pick<TemplateStep, "step_key" | "depends_on">;
 
-interface Planned extends Linked {
+interface Planned extends Linked, Pick<TemplateStep, "wait_for" | "completion_criteria"> {
   completion_mode: string | null;
-  wait_for: { event_type: string; filter_expression: string | null } | null;
-  completion_criteria: readonly { key: string }[];
 }
 
 /**
