@@ -81,15 +81,15 @@ function before(last: MemoryDoc | undefined): Where<MemoryDoc> {
   return { changed_at: { $lte: changed_at }, ...earlier };
 }
 
+type Ends = Record<"_id" | "source_memory_id" | "target_memory_id", string>;
+
 async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): Promise<number> {
   const linked = new Set<string>();
   const { tenant_id } = ctx.meta.caller;
   let after = "";
   for (let seen = 0; seen < MOST_EDGES; seen += PAGE) {
-    const edges = await ctx.call<
-      { _id: string; source_memory_id: string; target_memory_id: string }[],
-      unknown
-    >("relationships.page", { tenant_id, after, limit: PAGE });
+    const asked = { tenant_id, after, limit: PAGE };
+    const edges = await ctx.call<Ends[], object>("relationships.page", asked);
     for (const { source_memory_id, target_memory_id } of edges) {
       for (const end of [source_memory_id, target_memory_id]) if (memories.has(end)) linked.add(end);
     }

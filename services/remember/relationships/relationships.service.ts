@@ -1,9 +1,8 @@
 import type { ActionSchema } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
 import { derivedId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type EraseMemories, eraseRows } from "../../erasers.ts";
-import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
 import {
   type BareEdge,
@@ -29,10 +28,7 @@ export const relationshipsService: ServiceFactory = ({ store }) => {
       list: action(contract.listRelationships, (ctx) => listEdges(edges, store.now(), ctx)),
       delete: action(contract.deleteRelationship, (ctx) => deleteEdge(edges, store.now(), ctx)),
 
-      graph: action(contract.getMemoryGraph, (ctx) => {
-        const { id, depth = 1, include_superseded = false } = ctx.params;
-        return readGraph(ctx, edges, { id, depth, include_superseded, now: store.now() });
-      }),
+      graph: action(contract.getMemoryGraph, (ctx) => readGraph(edges, store.now(), ctx)),
 
       types: action(contract.listRelationshipTypes, () => ({
         relationship_types: RELATIONSHIP_TYPES,
@@ -54,21 +50,18 @@ const MOST_EDGES = 1_000;
 /** Nodes looked up per hop. */
 const MOST_LOOKED_AT = 2_000;
 
-interface Options {
-  id: string;
-  depth: number;
-  include_superseded: boolean;
-  now: number;
-}
-
 /**
  * Returns what is reachable from a memory through memories that the caller may read: unreadable ones are not traversed.
  *
  * @throws Fault not_found
  */
-async function readGraph(ctx: Call, edges: TenantCollection<RelationshipDoc>, options: Options) {
+async function readGraph(
+  edges: TenantCollection<RelationshipDoc>,
+  now: number,
+  ctx: CallOf<typeof contract.getMemoryGraph>,
+) {
   const { tenant_id } = ctx.meta.caller;
-  const { id, depth, include_superseded, now } = options;
+  const { id, depth = 1, include_superseded = false } = ctx.params;
   const nodes = new Map<string, ReadableMemory>([[id, await requireReadable(ctx, id)]]);
   const found = new Map<string, BareEdge>();
   let frontier = [id];
