@@ -192,9 +192,8 @@ export class TenantCollection<T extends TenantDocument> {
     const behind = cursor === undefined ? [] : [afterPlace(fromCursor(cursor, by), { by, sign })];
     // Flat conditions stay flat: only they use a compound index.
     const wanted = { ...filter, ...(behind.length && { $and: [...(filter.$and ?? []), ...behind] }) };
-    const found = await this.findWithin(tenant_id, wanted as Where<T>, {
-      ...{ ...options, sort: { [by]: sign, _id: sign }, limit: limit + 1 },
-    });
+    const page = { ...options, sort: { [by]: sign, _id: sign }, limit: limit + 1 };
+    const found = await this.findWithin(tenant_id, wanted as Where<T>, page);
     return pageOf(found, limit, by);
   }
 

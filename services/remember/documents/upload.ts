@@ -81,9 +81,8 @@ async function standing({ rows }: Documents, row: DocumentDoc): Promise<Document
   const known = await rows.findOne(tenant_id, { live_key });
   if (!known || known._id === row._id) return known;
   const { source_id, filename, version_num } = known;
-  const newer = await rows.findOne(tenant_id, {
-    ...{ source_id, filename, version_num: { $gt: version_num }, status: { $in: [...REPLACING] } },
-  });
+  const later = { version_num: { $gt: version_num }, status: { $in: [...REPLACING] } };
+  const newer = await rows.findOne(tenant_id, { source_id, filename, ...later });
   if (!newer) return known;
   await rows.update(tenant_id, { _id: known._id, live_key }, { $unset: { live_key: 1 } });
   return null;

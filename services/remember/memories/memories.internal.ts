@@ -104,13 +104,11 @@ async function collapse(memories: Memories, ctx: Calls, merge: Collapse): Promis
 async function mergeAway({ rows, now }: Memories, merge: Collapse): Promise<MemoryDoc | null> {
   const { tenant_id, winner_id, loser_id, origin } = merge;
   const at = now();
-  const merged = {
-    ...{ status: "merged" as const, superseded_by: winner_id, invalid_at: at, merge_origin: origin },
-  };
+  const left = { superseded_by: winner_id, invalid_at: at, merge_origin: origin };
   const winner = await rows.findOne(tenant_id, { _id: winner_id });
   // Its scope could have been promoted since the decision.
   const active = { _id: loser_id, status: "active" as const, ...(winner && coveredBy(winner)) };
-  const doc = await rows.update(tenant_id, active, makeChange("merged", at, merged));
+  const doc = await rows.update(tenant_id, active, makeChange("merged", at, { status: "merged", ...left }));
   return doc ?? rows.findOne(tenant_id, { _id: loser_id });
 }
 

@@ -33,11 +33,8 @@ export function corrected(
   at: Date,
 ) {
   const succeeded = doc.valid_until ? null : (doc.succeeded_at?.toISOString() ?? null);
-  const { agent_id, user_id, reason } = by;
-  const correction: Correction = {
-    ...{ at: at.toISOString(), agent_id, user_id, reason, valid: presentValidity(doc), succeeded },
-  };
-  const all = [...correctionsOf(doc), correction];
+  const was = { valid: presentValidity(doc), succeeded };
+  const all: Correction[] = [...correctionsOf(doc), { at: at.toISOString(), ...by, ...was }];
   return { corrections: JSON.stringify(all.slice(-MOST_CORRECTIONS)), corrected_at: at };
 }
 

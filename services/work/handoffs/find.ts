@@ -20,9 +20,8 @@ export async function findOwn(
 ): Promise<{ hits: Hit[]; degraded: string[] }> {
   const { tenant_id, agent_id } = agentOf(ctx);
   const access = agentAccess({ id: agent_id, team_id: null });
-  const find: SearchFind = {
-    ...{ tenant_id, kind: "handoff", query, access, where: { agent_id, times }, limit },
-  };
+  const where = { agent_id, times };
+  const find: SearchFind = { tenant_id, kind: "handoff", query, access, where, limit };
   const { hits, degraded } = await ctx.call<SearchFound, SearchFind>("search.find", find);
   // Checks hits against the rows.
   const ids = hits.map(({ id }) => id);

@@ -138,12 +138,8 @@ function textOf({ hash, byte_size }: Edition) {
 /** Formats an output without its text, as in lists. */
 export const present = (doc: OutputDoc) =>
   presentAs(Output, doc, {
-    ...{
-      ...ownerIds(doc.agent_id),
-      ...textOf(doc),
-      bucket: "blobs",
-      object_key: `${doc.tenant_id}/${doc.hash}`,
-    },
+    ...{ ...ownerIds(doc.agent_id), ...textOf(doc), bucket: "blobs" },
+    object_key: `${doc.tenant_id}/${doc.hash}`,
     metadata: JSON.parse(doc.metadata_json) as object,
     current_version_num: doc.version_num,
     body: null,

@@ -50,13 +50,9 @@ async function newRun(ctx: Call<RunParams>, at: Date): Promise<Omit<Run, "plan">
     values,
     noted: 0,
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
-    ...{
-      version: 1,
-      outbox: { [outboxKey(1)]: factsAfter(begun) },
-      relay_at: at,
-      created_at: at,
-      updated_at: at,
-    },
+    version: 1,
+    outbox: { [outboxKey(1)]: factsAfter(begun) },
+    ...{ relay_at: at, created_at: at, updated_at: at },
     ...(stale_check_at && { stale_check_at }),
     ...(waits && { waits: waitsOf(progress) }),
   };

@@ -88,13 +88,8 @@ function makeEvent(run: Waiting, fact: Fact, version: number, index: number) {
     type: `service.run.${kind}` satisfies PlatformEventType,
     subject: run._id,
     data: {
-      ...{
-        run_id: run._id,
-        project_id: run.project_id,
-        run_status,
-        step_key,
-        at: at.toISOString(),
-      },
+      ...{ run_id: run._id, project_id: run.project_id, run_status, step_key },
+      at: at.toISOString(),
       ...actor,
       ...(record_id && { record_id }),
       ...(outcome && { outcome }),
