@@ -33,7 +33,7 @@ import { FirstSearches, search } from "./search.ts";
 import { completeReplacement, supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 import * as usage from "./usage.contract.ts";
-import { computeActivity, getMemory, listCitations } from "./usage.ts";
+import { computeActivity, getMemory, listCitations, MOST_ANCESTORS } from "./usage.ts";
 import { correctionsOf, presentValidity } from "./validity.ts";
 
 const ANNOUNCE_MS = 1000;
@@ -158,9 +158,6 @@ const PROJECTION = {
   finding_origin: 1,
   finding_from_scope: 1,
 } as const;
-
-/** Limits the lineage to the nearest ancestors. */
-const MOST_ANCESTORS = 500;
 
 /**
  * Returns a memory's lineage (spec: Lineage result): the memories merged into it, and into those, nearest first, and

@@ -87,7 +87,7 @@ interface Derivation {
 }
 
 /** Limits the lineage to the nearest ancestors. */
-const MOST_ANCESTORS = 500;
+export const MOST_ANCESTORS = 500;
 const PROJECTION = { confidence: 1, agent_id: 1, user_id: 1, superseded_by: 1 } as const;
 
 /**
