@@ -13,7 +13,6 @@ import type { Model } from "./file.ts";
 import {
   type LegsAnswer,
   type LegsQuery,
-  type NearDuplicate,
   RUN_AT_ONCE,
   type TaskRunner,
   type Unembedded,
@@ -142,11 +141,7 @@ export class LocalIndex {
   }
 
   /** Erases entries completely and refuses them later; returns how many there were. */
-  async drop(
-    tenant_id: string,
-    kind: SearchKind,
-    ids: string[],
-  ): Promise<{ entries: number; vectors: number }> {
+  async drop(tenant_id: string, kind: SearchKind, ids: string[]) {
     this.#erased.add(tenant_id, kind, ids);
     if (this.#isBlank()) return { entries: 0, vectors: 0 };
     return this.#call("drop", tenant_id, kind, ids);
@@ -235,12 +230,7 @@ export class LocalIndex {
   }
 
   /** Returns the beginnings of entries' titles and texts by id, without those that do not exist. */
-  texts(
-    tenant_id: string,
-    kind: SearchKind,
-    ids: string[],
-    characters: number,
-  ): Promise<Record<string, string>> {
+  texts(tenant_id: string, kind: SearchKind, ids: string[], characters: number) {
     return this.#call("texts", tenant_id, kind, ids, characters);
   }
 
@@ -255,12 +245,7 @@ export class LocalIndex {
   }
 
   /** Returns pairs of one owner, scope and type with a cosine of at least `least`, one of them in `ids`. */
-  async nearDuplicates(
-    tenant_id: string,
-    kind: SearchKind,
-    ids: string[],
-    least: number,
-  ): Promise<NearDuplicate[]> {
+  async nearDuplicates(tenant_id: string, kind: SearchKind, ids: string[], least: number) {
     for (;;) {
       const pairs = await this.#call("nearDuplicates", tenant_id, kind, ids, least);
       if (pairs) return pairs;

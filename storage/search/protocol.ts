@@ -87,7 +87,7 @@ export interface NearDuplicate extends OfKind {
 export const ERASURES_CURSOR = "erasures";
 /** The collection of notes about erasures, which indexes apply when they return. */
 export const ERASURES = "search_erasures";
-/** Owner of notes about erased tenants, which must outlive the tenant. */
+/** Owner of rows without a tenant, such as notes about erased tenants, which must outlive these. */
 export const NO_TENANT = "none";
 /** An index that has missed erasures for longer is rebuilt: their records are not kept forever. */
 export const MOST_AWAY_MS = 30 * DAY_MS;

@@ -10,6 +10,7 @@ import {
   type LegsAnswer,
   type LegsQuery,
   type NearDuplicate,
+  NO_TENANT,
   RUN_AT_ONCE,
   type Unembedded,
   type VectorRow,
@@ -30,8 +31,6 @@ import {
 
 /** As many as a small cluster answers concurrently. */
 const SEARCHES_AT_ONCE = 16;
-/** The owner of rows without a tenant. */
-const NO_TENANT = "none";
 
 interface Parts {
   entries: TenantCollection<EntryDoc>;
