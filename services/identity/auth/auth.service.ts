@@ -19,7 +19,7 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { finishOidcSignIn, startBrowserSession } from "./auth.contract.ts";
 import * as contract from "./auth.contract.ts";
-import { Auth, type ClientToken, requireToken } from "./auth.ts";
+import { Auth, type ClientToken, requireToken, type Verified } from "./auth.ts";
 import { tryOwn } from "./credentials.ts";
 import { getJwks } from "./jwks.contract.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
@@ -80,6 +80,13 @@ export const authService: ServiceFactory = (runtime) => {
       issue: internal<ClientToken>((ctx) => auth.issue(ctx)),
       verify_all: idempotent<{ tokens: string[] }>((ctx) => auth.verifyAll(ctx, ctx.params.tokens)),
       verify_keys: idempotent<{ hashes: string[] }>((ctx) => auth.verifyKeys(ctx, ctx.params.hashes)),
+      // One credential each, for gateways of the build before.
+      verify: idempotent<{ token: string }>(async (ctx) =>
+        onlyCaller(await auth.verifyAll(ctx, [ctx.params.token])),
+      ),
+      verify_key: idempotent<{ hash: string }>(async (ctx) =>
+        onlyCaller(await auth.verifyKeys(ctx, [ctx.params.hash])),
+      ),
       states: idempotent<{ callers: Caller[] }>((ctx) => auth.current(ctx, ctx.params.callers)),
 
       signing_keys: idempotent(() => keys.states(auth.now())),
@@ -102,6 +109,13 @@ export const authService: ServiceFactory = (runtime) => {
     started: () => keys.load(),
   };
 };
+
+/** @throws Fault authentication_failed if the caller is refused */
+function onlyCaller(verified: Verified[]): Caller {
+  const [{ caller, fault }] = verified as [Verified];
+  if (fault) throw unauthenticated(fault.message, fault.data);
+  return caller;
+}
 
 /** Returns the calling person. @throws Fault authentication_failed */
 async function callingUser(ctx: Call): Promise<UserState> {

@@ -65,8 +65,8 @@ export function inWords({
 function cronInWords(cron: string): string {
   const [, , date, , day] = cron.trim().split(/\s+/);
   const isEither = [date, day].every((field = "*") => field !== "*" && field !== "?");
-  // One of them is enough; cronstrue says that both must match.
-  if (isEither) return cron;
+  // One of them is enough; cronstrue says that both must match, and has no words for `*,1`.
+  if (isEither || /\*,|,\*/.test(cron)) return cron;
   try {
     return cronstrue.toString(cron, { use24HourTimeFormat: true });
   } catch {
