@@ -86,7 +86,7 @@ export function follow(cache: QueryClient): () => void {
     if (document.hidden) missed = true;
     else
       for (const query of cache.getQueryCache().findAll({ type: "active" }))
-        if (isMeant(query.meta?.followed, what)) void readAgain(query);
+        if (isMeant(query, what)) void readAgain(query);
   };
   const catchUp = () => {
     if (document.hidden || !missed) return;
@@ -126,9 +126,10 @@ export function follow(cache: QueryClient): () => void {
   };
 }
 
-function isMeant(followed: Followed | undefined, what: Changed | null): boolean {
-  if (!followed || what === null) return followed !== undefined && followed.resources.length > 0;
-  const { resources, id } = followed;
+/** Whether a query follows a change; null for any. */
+export function isMeant({ meta }: Pick<Query, "meta">, what: Changed | null): boolean {
+  const { resources = [], id }: Partial<Followed> = meta?.followed ?? {};
+  if (what === null) return resources.length > 0;
   const isOfKind = (resources as readonly string[]).includes(what.resource);
   return isOfKind && (what.ids.length === 0 || id === undefined || what.ids.includes(id));
 }

@@ -3,7 +3,7 @@ import { type DependencyList, useMemo, useRef, useState } from "react";
 import { isFinal } from "../../../client/errors.ts";
 import type { PagedCall } from "../../../client/index.ts";
 import { type Merged, mergeRows } from "./merge-rows.ts";
-import { type Resources, useLastError, useQuestion, useReadAgain } from "./use-load.ts";
+import { own, type Resources, useLastError, useQuestion, useReadAgain } from "./use-load.ts";
 
 /** Rows that were created since the list was loaded. */
 interface News {
@@ -58,9 +58,9 @@ export function usePages<T extends object>(
     meta: { followed: { resources: [resources].flat() } },
   });
   const { data, isFetching, refetch, fetchNextPage } = query;
-  const { merged, replace, show } = useShown(question.queryKey, query);
+  const { merged, show } = useShown(question.queryKey, query);
   const error = useLastError(question.queryKey, query.error, data !== undefined);
-  const readAgain = useReadAgain(question.queryKey, refetch);
+  const reload = useReadAgain(question.queryKey, refetch);
   const more = async () => {
     // A page under way must not be lost, nor read twice.
     if (isFetching) await refetch({ cancelRefetch: false });
@@ -72,42 +72,38 @@ export function usePages<T extends object>(
     error: data && !query.isFetchNextPageError && !isFinal(error) ? undefined : error,
     loading: query.isFetchingNextPage,
     more: merged?.next ? more : undefined,
-    reload() {
-      replace();
-      return readAgain();
-    },
+    reload,
     news: merged?.added ? { count: merged.added, show } : undefined,
   };
 }
 
 /**
- * Returns the rows to show: those of the first answer, and then the same rows as later answers have them. `replace` shows
- * all rows of the next answer.
+ * Returns the rows to show: those of the first answer, and then the same rows as later answers have them. After a change
+ * by the person, and when asked to `show` them, new rows are included.
  */
 function useShown<T extends object>(
   question: QueryKey,
   { data, dataUpdatedAt, isFetchedAfterMount }: Answer<T>,
 ) {
-  const last = useRef<{ of: QueryKey; merged: Merged<T> }>(undefined);
+  const last = useRef<{ of: QueryKey; changes: number; merged: Merged<T> }>(undefined);
   const [shows, setShows] = useState(0);
-  const replace = () => {
-    last.current = undefined;
-  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: an answer counts also if nothing has changed
   const merged = useMemo(() => {
     if (!data) return undefined;
     const fresh = { items: data.pages.flatMap(({ items }) => items), next: data.pages.at(-1)?.next ?? null };
     const before = last.current;
-    const now: Merged<T> = before?.of === question ? mergeRows(before.merged, fresh) : { ...fresh, added: 0 };
+    const { changes } = own;
+    const isSame = before?.of === question && before.changes === changes;
+    const now: Merged<T> = isSame ? mergeRows(before.merged, fresh) : { ...fresh, added: 0 };
     // Rows of an earlier visit are not what the person sees now.
-    if (isFetchedAfterMount) last.current = { of: question, merged: now };
+    if (isFetchedAfterMount) last.current = { of: question, changes, merged: now };
     return now;
   }, [question, data, dataUpdatedAt, isFetchedAfterMount, shows]);
   const show = () => {
-    replace();
+    last.current = undefined;
     setShows(shows + 1);
   };
-  return { merged, replace, show };
+  return { merged, show };
 }
 
 /** The items of a list operation, page by page. Name and resources are those of `usePages`. */

@@ -2,15 +2,17 @@ import {
   keepPreviousData,
   QueryCache,
   QueryClient,
+  QueryClientContext,
+  type QueryFilters,
   type QueryKey,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { type DependencyList, useMemo, useRef } from "react";
+import { type DependencyList, useContext, useMemo, useRef } from "react";
 import { useLocation } from "react-router";
 import { isFinal } from "../../../client/errors.ts";
 import { isCredentialRefused } from "../../../client/index.ts";
-import { type Followed, RETRY_MS, type Resource } from "./live.ts";
+import { type Followed, isMeant, RETRY_MS, type Resource } from "./live.ts";
 
 /** Returns a cache for one person's data: it must end with their session. Calls `expired` when the session has ended. */
 export const newCache = (expired: () => void) =>
@@ -35,8 +37,6 @@ export interface Loaded<T> {
   error: unknown;
   loading: boolean;
   reload(): Promise<void>;
-  /** Replaces the data with the answer to a change. */
-  set(data: T): void;
 }
 
 /** Whether there is something to show: data, or why there is none. */
@@ -63,7 +63,6 @@ export function useFollowed<T>(
   dependencies: DependencyList,
   { name, keeps, ...which }: How = {},
 ): Loaded<T> {
-  const client = useQueryClient();
   const question = useQuestion(dependencies, name);
   const { queryKey } = question;
   const { data, error, isFetching, refetch } = useQuery({
@@ -77,7 +76,6 @@ export function useFollowed<T>(
     error: useLastError(queryKey, error, data !== undefined),
     loading: isFetching,
     reload: useReadAgain(queryKey, refetch),
-    set: (to) => void client.setQueryData(queryKey, to),
   };
 }
 
@@ -105,6 +103,21 @@ export function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>
   return async () => {
     await client.cancelQueries({ queryKey, exact: true });
     await refetch();
+  };
+}
+
+/** How many changes the person has made: what a list shows after another one includes new rows. */
+export const own = { changes: 0 };
+
+/** Returns a function that reads again what is shown and follows changes, after a change by the person. */
+export function useReadShown(): () => Promise<void> {
+  const cache = useContext(QueryClientContext);
+  return async () => {
+    own.changes++;
+    const shown: QueryFilters = { type: "active", predicate: (query) => isMeant(query, null) };
+    // What is under way may be older than the change.
+    await cache?.cancelQueries(shown);
+    await cache?.refetchQueries(shown);
   };
 }
 

@@ -7,10 +7,9 @@ import { Failure } from "./failure.tsx";
 import { Trash2 } from "./icons.tsx";
 import { type Task, toast, useTask } from "./task.tsx";
 
-/** The props of a dialog that saves something: after that it closes, and calls `onDone`. */
+/** The props of a dialog that saves something: after that it closes. */
 export interface SavingProps {
   onClose(): void;
-  onDone(): unknown;
 }
 
 interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {

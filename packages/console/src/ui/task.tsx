@@ -2,6 +2,7 @@ import { useContext, useState } from "react";
 import { isCredentialRefused } from "../../../client/index.ts";
 import { SessionContext } from "../data/session.ts";
 import { newStore } from "../data/store.ts";
+import { useReadShown } from "../data/use-load.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
 import { CircleAlert, CircleCheck, X } from "./icons.tsx";
@@ -15,7 +16,10 @@ export interface Task<A extends unknown[]> {
   clear(): void;
 }
 
-/** A task started by a person: busy while it runs, with a toast on failure. */
+/**
+ * A task started by a person: busy while it runs, with a toast on failure. What is shown is read again after it, as it may
+ * have changed something.
+ */
 export const useTask = <A extends unknown[]>(task: (...args: A) => Promise<unknown>) =>
   useRunning(task, true);
 
@@ -23,26 +27,17 @@ export const useTask = <A extends unknown[]>(task: (...args: A) => Promise<unkno
 export const useFormTask = <A extends unknown[]>(task: (...args: A) => Promise<unknown>) =>
   useRunning(task, false);
 
-interface Saving {
-  onClose(): void;
-  onDone?: (() => unknown) | undefined;
-}
-
 /**
  * The task of a form in a dialog: then the dialog closes, and a returned text is shown as a notice. If it returns false,
  * the dialog stays, as the person decided so or it shows something else now.
  */
-export const useSaving = (
-  { onClose, onDone }: Saving,
-  save: () => Promise<string | false | object | undefined>,
-) =>
+export const useSaving = (onClose: () => void, save: () => Promise<string | false | object | undefined>) =>
   useFormTask(async () => {
     const said = await save();
     if (said === false) return;
     if (typeof said === "string") toast({ title: said });
     else if (said) toastWarnings(said);
     onClose();
-    await onDone?.();
   });
 
 function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>, toasts: boolean): Task<A> {
@@ -50,6 +45,7 @@ function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>,
   const [error, setError] = useState<unknown>();
   // Without a session, such as on the sign-in page, a refusal is a failure like others.
   const session = useContext(SessionContext);
+  const readShown = useReadShown();
   return {
     busy,
     error,
@@ -59,6 +55,7 @@ function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>,
       setError(undefined);
       try {
         await task(...args);
+        await readShown();
         return true;
       } catch (thrown) {
         // The sign-in page is the only message needed.

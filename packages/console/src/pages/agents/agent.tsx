@@ -5,7 +5,7 @@ import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { nameIs } from "../../data/names.ts";
 import { useSession } from "../../data/session.ts";
-import { type Loaded, useFollowed } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { findPeople, findTeams } from "../../ui/combo.tsx";
 import { area, combo, number, select, text, useForm } from "../../ui/form.tsx";
 import { ActButton, DeleteButton, Form } from "../../ui/form-dialog.tsx";
@@ -24,18 +24,18 @@ import { Interests } from "./interests.tsx";
 import { Keys } from "./keys.tsx";
 import { Reception } from "./reception.tsx";
 
-const partsOf = (agent: Agent, of: Loaded<Agent>): Tab[] => [
-  { key: "deliveries", label: "Deliveries", content: <Deliveries agent={agent} reload={of.reload} /> },
+interface Props {
+  agent: Agent;
+}
+
+const partsOf = (agent: Agent): Tab[] => [
+  { key: "deliveries", label: "Deliveries", content: <Deliveries agent={agent} /> },
   { key: "interests", label: "Interests", needs: "interests.list", content: <Interests agent={agent} /> },
   { key: "why", label: "Why", content: <Reception agent={agent} /> },
   { key: "keys", label: "API keys", needs: "keys.list", content: <Keys agent={agent} /> },
   { key: "devices", label: "Devices", needs: "sessions.list", content: <Devices agent={agent} /> },
   ...handoffTabs(agent),
-  {
-    key: "settings",
-    label: "Settings",
-    content: <AgentSettings agent={agent} onSaved={() => void of.reload()} />,
-  },
+  { key: "settings", label: "Settings", content: <AgentSettings agent={agent} /> },
 ];
 
 export function AgentPage() {
@@ -59,14 +59,14 @@ export function AgentPage() {
       titleOf={({ name }) => name}
       stateOf={(data) => <AgentState agent={data} />}
       leadOf={({ description }) => description}
-      actionsOf={(data) => may("agents.setStatus") && <Activation agent={data} of={agent} />}
+      actionsOf={(data) => may("agents.setStatus") && <Activation agent={data} />}
     >
-      {(data) => <Tabs label="Agent" tabs={partsOf(data, agent)} />}
+      {(data) => <Tabs label="Agent" tabs={partsOf(data)} />}
     </DetailPage>
   );
 }
 
-function Activation({ agent, of }: { agent: Agent; of: Loaded<Agent> }) {
+function Activation({ agent }: Props) {
   const { may } = useSession();
   const isActive = agent.status === "active";
   return (
@@ -79,7 +79,6 @@ function Activation({ agent, of }: { agent: Agent; of: Loaded<Agent> }) {
         action="Deactivate"
         act={() => api.agents.setStatus({ agent_id: agent.id, status: isActive ? "inactive" : "active" })}
         done={isActive ? `${agent.name} is inactive.` : `${agent.name} is active.`}
-        after={of.reload}
       />
       {/* Once nothing works with the agent any more. */}
       {!isActive && may("agents.delete") && (
@@ -95,18 +94,13 @@ function Activation({ agent, of }: { agent: Agent; of: Loaded<Agent> }) {
   );
 }
 
-interface Props {
-  agent: Agent;
-  onSaved(agent: Agent): void;
-}
-
 /** An agent's delivery settings, name and owner. */
-function AgentSettings({ agent, onSaved }: Props) {
+function AgentSettings({ agent }: Props) {
   const { may } = useSession();
   return (
     <div className="stack">
-      {may("agents.update") && <Delivery agent={agent} onSaved={onSaved} />}
-      {may("agents.update") && <Belonging agent={agent} onSaved={onSaved} />}
+      {may("agents.update") && <Delivery agent={agent} />}
+      {may("agents.update") && <Belonging agent={agent} />}
       <Card title="Identity">
         <Facts
           of={{
@@ -173,14 +167,13 @@ interface SettingsForm {
 }
 
 /** The task that saves a part of an agent's settings. */
-const useSaveSettings = (form: SettingsForm, { agent, onSaved }: Props, said: string) =>
+const useSaveSettings = (form: SettingsForm, { agent }: Props, said: string) =>
   useFormTask(async () => {
     const changed = await form.save(api.agents, { agent_id: agent.id }, `/agents/${agent.id}?tab=settings`);
     if (!changed) return;
     // Includes others' concurrent changes.
     form.reset(changed);
     toast({ title: said });
-    onSaved(changed);
   });
 
 function Delivery(props: Props) {
@@ -224,7 +217,7 @@ function Belonging(props: Props) {
   );
 }
 
-function Signing({ agent }: { agent: Agent }) {
+function Signing({ agent }: Props) {
   const [secret, setSecret] = useState<string>();
   return (
     <Card title="Signing secret">

@@ -27,25 +27,22 @@ import "./agents.css";
 const SHOWN = ["all", "pending", "acknowledged", "dead"] as const;
 
 /** How an agent's deliveries go, the latest of them, and what a person can do about it. */
-export function Deliveries({ agent, reload }: { agent: Agent; reload(): Promise<void> }) {
+export function Deliveries({ agent }: { agent: Agent }) {
   const [search] = useAddress();
   const [opened, setOpened] = useState<AgentDelivery>();
   const shown = SHOWN.find((each) => each === search.get("status")) ?? "all";
   const status = shown === "all" ? {} : { status: shown };
   const of = { agent_id: agent.id, limit: 25, ...status };
   const list = useList(api.deliveries.list, of, "deliveries", HEALTH);
-  const done = async () => {
-    await Promise.all([reload(), list.reload()]);
-  };
   const { delivery } = agent;
   return (
     <div className="stack">
-      {delivery && <Figures agent={agent} health={delivery} onDone={done} />}
+      {delivery && <Figures agent={agent} health={delivery} />}
       <DeliveryChart agentId={agent.id} />
       <Replays agent={agent} />
       <div className="list-bar">
         <SegmentsFilter name="status" label="Deliveries" options={optionsOf(SHOWN)} />
-        {delivery && <Remedies agent={agent} health={delivery} onDone={done} />}
+        {delivery && <Remedies agent={agent} health={delivery} />}
       </div>
       <List
         pages={list}
@@ -108,11 +105,10 @@ const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDeliver
 interface QueueProps {
   agent: Agent;
   health: DeliveryHealth;
-  onDone(): Promise<void>;
 }
 
 /** Actions on an agent's queue: replay its dead letters, discard what waits. */
-function Remedies({ agent, health, onDone }: QueueProps) {
+function Remedies({ agent, health }: QueueProps) {
   const { may } = useSession();
   const waits = health.pending - health.in_flight;
   return (
@@ -127,7 +123,6 @@ function Remedies({ agent, health, onDone }: QueueProps) {
           danger={false}
           act={() => changeAll("replay", { agent_id: agent.id })}
           done={(replayed) => `${plural(replayed, "dead letter")} replayed.`}
-          after={onDone}
         />
       )}
       {waits > 0 && (
@@ -139,7 +134,6 @@ function Remedies({ agent, health, onDone }: QueueProps) {
           action={`Discard ${number(waits)}`}
           act={() => drainAll(agent.id)}
           done={(discarded) => `${pending(discarded)} discarded.`}
-          after={onDone}
         />
       )}
     </div>
@@ -169,13 +163,13 @@ async function drainAll(agent_id: string): Promise<number> {
 }
 
 /** An agent's figures, and why it needs attention, if it does. */
-function Figures({ agent, health, onDone }: QueueProps) {
+function Figures({ agent, health }: QueueProps) {
   const { pending, in_flight, waiting, oldest_age_seconds, dead, last_seen_at, last_error } = health;
   const { last_acknowledged_at } = health;
   const bad = needsAttention(health);
   return (
     <>
-      {bad && <Attention agent={agent} health={health} onDone={onDone} />}
+      {bad && <Attention agent={agent} health={health} />}
       <div className="tiles">
         <Tile
           name="Pending"
@@ -221,7 +215,7 @@ function Figures({ agent, health, onDone }: QueueProps) {
   );
 }
 
-function Attention({ agent, health, onDone }: QueueProps) {
+function Attention({ agent, health }: QueueProps) {
   const { may } = useSession();
   const unreachable = health.state === "unreachable";
   return (
@@ -240,7 +234,6 @@ function Attention({ agent, health, onDone }: QueueProps) {
             kind="primary"
             act={() => api.agents.update({ agent_id: agent.id, delivery_endpoint: agent.delivery_endpoint })}
             done="Trying the endpoint now."
-            after={onDone}
           />
         </div>
       )}

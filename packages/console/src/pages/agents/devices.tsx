@@ -54,8 +54,7 @@ export function Devices({ agent }: { agent: Agent }) {
           ...COLUMNS,
           endColumn(
             "",
-            (session: Session) =>
-              may("sessions.delete") && <Disconnect agent={agent} session={session} reload={list.reload} />,
+            (session: Session) => may("sessions.delete") && <Disconnect agent={agent} session={session} />,
           ),
         ]}
         empty={
@@ -68,14 +67,8 @@ export function Devices({ agent }: { agent: Agent }) {
         }
       />
       {issued && (
-        <Dialog
-          title={`Device code for ${agent.name}`}
-          onClose={() => {
-            setIssued(undefined);
-            list.reload();
-          }}
-        >
-          <Approval agent={agent} link={issued.verification_uri_complete} onSettled={list.reload} />
+        <Dialog title={`Device code for ${agent.name}`} onClose={() => setIssued(undefined)}>
+          <Approval agent={agent} link={issued.verification_uri_complete} />
         </Dialog>
       )}
     </>
@@ -109,7 +102,7 @@ function hostOf(client_id: string): string {
   return URL.canParse(client_id) ? ` of ${new URL(client_id).host}` : "";
 }
 
-function Disconnect({ agent, session, reload }: { agent: Agent; session: Session; reload(): Promise<void> }) {
+function Disconnect({ agent, session }: { agent: Agent; session: Session }) {
   const { client_name, session_id } = session;
   const disconnect = useAct(() => ({
     title: `Disconnect ${client_name}?`,
@@ -117,7 +110,6 @@ function Disconnect({ agent, session, reload }: { agent: Agent; session: Session
     action: "Disconnect",
     act: () => api.sessions.delete({ agent_id: agent.id, session_id }),
     done: `${client_name} disconnected.`,
-    after: reload,
   }));
   return <Button label="Disconnect" small kind="quiet" onClick={() => disconnect.run()} />;
 }
@@ -126,19 +118,16 @@ interface Props {
   agent: { id: string; name: string };
   /** The link to open elsewhere, if the code was issued just now. */
   link?: string | undefined;
-  onSettled?(): void;
 }
 
 /** The live state of an agent's newest device code, with the requesting device shown before the decision. */
-export function Approval({ agent, link, onSettled }: Props) {
+export function Approval({ agent, link }: Props) {
   const status = useRead(api.devices.status, { agent_id: agent.id }, "device");
   const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
   useAtExpiry(isOpen ? status.data : undefined, status.reload);
-  const decide = useTask(async (claim_id: string, action: "approve" | "reject") => {
-    await api.devices.confirm({ agent_id: agent.id, claim_id, action });
-    await status.reload();
-    onSettled?.();
-  });
+  const decide = useTask((claim_id: string, action: "approve" | "reject") =>
+    api.devices.confirm({ agent_id: agent.id, claim_id, action }),
+  );
   return (
     <Load of={status}>
       {(now) => {

@@ -29,7 +29,6 @@ export function Interests({ agent }: { agent: Agent }) {
     action: "Delete interest",
     act: () => api.interests.delete({ agent_id: agent.id, id: interest.id }),
     done: "Interest deleted.",
-    after: list.reload,
   }));
   return (
     <EditableList
@@ -43,9 +42,7 @@ export function Interests({ agent }: { agent: Agent }) {
         title: "No interests yet",
         text: `Add an interest to send matching events to ${agent.name}. Until then it only receives events of its channels.`,
       }}
-      dialog={(interest, onClose) => (
-        <InterestForm agent={agent} interest={interest} onClose={onClose} onDone={list.reload} />
-      )}
+      dialog={(interest, onClose) => <InterestForm agent={agent} interest={interest} onClose={onClose} />}
     />
   );
 }
@@ -121,7 +118,7 @@ const FIELDS = {
 type Props = SavingProps & { agent: Agent; interest: Interest | undefined };
 
 /** Creates or edits an interest; it can be tested on the latest events before saving. */
-function InterestForm({ agent, interest, onClose, onDone }: Props) {
+function InterestForm({ agent, interest, onClose }: Props) {
   const form = useForm(FIELDS, interest ?? { priority: 5 }, () => {
     test.clear();
     save.clear();
@@ -139,7 +136,7 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
       result: await api.interests.test({ ...subject, ...filled({ include_service: service }) }),
     });
   });
-  const save = useSaving({ onClose, onDone }, async () => {
+  const save = useSaving(onClose, async () => {
     const which = { agent_id: agent.id, id: interest?.id ?? "" };
     const saved = interest
       ? await form.save(api.interests, which, `/agents/${agent.id}?tab=interests`)

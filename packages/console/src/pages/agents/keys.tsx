@@ -26,7 +26,6 @@ export function Keys({ agent }: { agent: Agent }) {
     action: "Revoke key",
     act: () => api.keys.revoke({ agent_id: agent.id, key_id: key.id }),
     done: "Key revoked.",
-    after: list.reload,
   }));
   return (
     <EditableList
@@ -45,15 +44,7 @@ export function Keys({ agent }: { agent: Agent }) {
         title: "No API keys yet",
         text: `Create a key for ${agent.name} to authenticate with. Connected devices get their own.`,
       }}
-      dialog={(_, onClose) => (
-        <NewKey
-          agent={agent}
-          onClose={() => {
-            onClose();
-            list.reload();
-          }}
-        />
-      )}
+      dialog={(_, onClose) => <NewKey agent={agent} onClose={onClose} />}
     />
   );
 }

@@ -41,13 +41,12 @@ export function Replays({ agent }: { agent: Agent }) {
           small
           act={() => api.deliveries.cancelReplay({ ...of, replay_id: last.id })}
           done="Replay cancelled. Its deliveries stay."
-          after={list.reload}
         />
       )}
       {list.data && !isRunning && may("deliveries.startReplay") && (
         <Button label="Replay history" icon={History} onClick={() => setOpen(true)} />
       )}
-      {open && <ReplayForm agent={agent} onClose={() => setOpen(false)} onDone={list.reload} />}
+      {open && <ReplayForm agent={agent} onClose={() => setOpen(false)} />}
     </div>
   );
 }
@@ -87,7 +86,7 @@ const FIELDS = {
 };
 
 /** Counts what a replay would deliver, then starts it. */
-function ReplayForm({ agent, onClose, onDone }: SavingProps & { agent: Agent }) {
+function ReplayForm({ agent, onClose }: SavingProps & { agent: Agent }) {
   const agent_id = agent.id;
   const yesterday = new Date(serverNow() - DAY_MS).toISOString();
   const form = useForm(FIELDS, { from: yesterday, per_minute: 600 });
@@ -98,7 +97,7 @@ function ReplayForm({ agent, onClose, onDone }: SavingProps & { agent: Agent }) 
   // A count is shown, and the replay can start, as long as the fields are those that were counted.
   const of = JSON.stringify(wanted);
   const isCounted = counted?.of === of;
-  const task = useSaving({ onClose, onDone }, async () => {
+  const task = useSaving(onClose, async () => {
     if (isCounted) {
       await api.deliveries.startReplay({ ...wanted, ...filled({ per_minute }) });
       return "Replay started.";

@@ -57,16 +57,7 @@ export function ChannelPage() {
           <DialogButton
             label="Edit"
             icon={Pencil}
-            dialog={(onClose) => (
-              <ChannelForm
-                channel={data}
-                onClose={onClose}
-                onSaved={(saved) => {
-                  channel.set(saved);
-                  onClose();
-                }}
-              />
-            )}
+            dialog={(onClose) => <ChannelForm channel={data} onClose={onClose} onSaved={onClose} />}
           />
           <DeleteButton
             name={data.name}
@@ -101,14 +92,13 @@ function Feeds({ channel_id }: { channel_id: string }) {
     ),
     action: "Delete feed",
     act: () => api.channels.deleteFeed({ channel_id, feed_id: id }),
-    after: list.reload,
   }));
   const add = (
     <DialogButton
       label="Add feed"
       small
       icon={Plus}
-      dialog={(onClose) => <AddFeed channel_id={channel_id} onClose={onClose} onDone={list.reload} />}
+      dialog={(onClose) => <AddFeed channel_id={channel_id} onClose={onClose} />}
     />
   );
   return (
@@ -148,11 +138,11 @@ const FEED = {
   filter_expression: code("Filter (CEL)", { rows: 2, hint: "Empty: every event of the type." }),
 };
 
-function AddFeed({ channel_id, ...dialog }: SavingProps & { channel_id: string }) {
+function AddFeed({ channel_id, onClose }: SavingProps & { channel_id: string }) {
   const form = useForm(FEED);
-  const add = useSaving(dialog, () => api.channels.createFeed({ channel_id, ...form.values() }));
+  const add = useSaving(onClose, () => api.channels.createFeed({ channel_id, ...form.values() }));
   return (
-    <FormDialog title="New feed" submit="Add feed" onClose={dialog.onClose} task={add}>
+    <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add}>
       {form.rows()}
     </FormDialog>
   );
@@ -170,7 +160,7 @@ function Members({ channel_id }: { channel_id: string }) {
           label="Add member"
           small
           icon={Plus}
-          dialog={(onClose) => <AddMember channel_id={channel_id} onClose={onClose} onDone={list.reload} />}
+          dialog={(onClose) => <AddMember channel_id={channel_id} onClose={onClose} />}
         />
       }
     >
@@ -180,9 +170,7 @@ function Members({ channel_id }: { channel_id: string }) {
         columns={[
           column("Agent", ({ agent_id }: Member) => <Who id={agent_id} />),
           endColumn("Joined", ({ joined_at }: Member) => <Time at={joined_at} />),
-          endColumn("", (member: Member) => (
-            <RemoveMember channel_id={channel_id} member={member} onDone={list.reload} />
-          )),
+          endColumn("", (member: Member) => <RemoveMember channel_id={channel_id} member={member} />),
         ]}
         empty={
           <Empty icon={Users} title="No members yet">
@@ -194,20 +182,13 @@ function Members({ channel_id }: { channel_id: string }) {
   );
 }
 
-interface RemoveProps {
-  channel_id: string;
-  member: Member;
-  onDone(): Promise<void>;
-}
-
-function RemoveMember({ channel_id, member: { agent_id }, onDone }: RemoveProps) {
+function RemoveMember({ channel_id, member: { agent_id } }: { channel_id: string; member: Member }) {
   const { name } = useName(agent_id);
   const remove = useAct(() => ({
     title: `Remove ${name}?`,
     text: `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`,
     action: "Remove",
     act: () => api.channels.removeMember({ channel_id, agent_id }),
-    after: onDone,
   }));
   return <IconButton icon={UserMinus} label={`Remove ${name}`} onClick={() => remove.run()} />;
 }
@@ -222,22 +203,16 @@ const MEMBER = {
   }),
 };
 
-function AddMember({ channel_id, ...dialog }: SavingProps & { channel_id: string }) {
+function AddMember({ channel_id, onClose }: SavingProps & { channel_id: string }) {
   const { may } = useSession();
   const form = useForm(MEMBER);
   const by = may("agents.list") ? "agent" : "id";
   const agent_id = form.values()[by];
-  const add = useSaving(dialog, async () => {
+  const add = useSaving(onClose, async () => {
     if (agent_id) await api.channels.addMember({ channel_id, agent_id });
   });
   return (
-    <FormDialog
-      title="Add member"
-      submit="Add member"
-      disabled={!agent_id}
-      onClose={dialog.onClose}
-      task={add}
-    >
+    <FormDialog title="Add member" submit="Add member" disabled={!agent_id} onClose={onClose} task={add}>
       {form.show(by)}
     </FormDialog>
   );

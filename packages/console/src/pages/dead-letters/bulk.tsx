@@ -25,7 +25,7 @@ interface Props {
   action: BulkAction;
   wanted: Wanted;
   onClose(): void;
-  onDone(): unknown;
+  onDone(): void;
 }
 
 const CALLS = { replay: api.deliveries.replayMany, discard: api.deliveries.discardMany };
@@ -42,7 +42,7 @@ export function Bulk({ action, wanted, onClose, onDone }: Props) {
   const run = useFormTask(async () => {
     const count = await changeAll(action, wanted, setPassed);
     toast({ title: `${plural(count, "dead letter")} ${done}.` });
-    await onDone();
+    onDone();
   });
   const count = plan.data?.count ?? 0;
   return (

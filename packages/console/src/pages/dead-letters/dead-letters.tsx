@@ -47,13 +47,12 @@ export function DeadLetters() {
     ];
     return [new Date(serverNow()).toISOString(), ...shown].sort().at(-1) as string;
   };
-  const done = async () => {
+  const done = () => {
     setActing(undefined);
     setEverything(undefined);
     selection.all(false);
     // All of the chosen cause are gone, unless some were named.
     change({ letter: null, ...(!acting?.wanted.ids && { cause: null }) });
-    await Promise.all([list.reload(), groups.reload()]);
   };
   const isEmpty = list.items?.length === 0 && !list.more;
   return (
@@ -121,7 +120,7 @@ function useGroups({ cause: _, ...filter }: LetterFilter) {
   );
   const { groups = [], total = 0, more = false } = loaded.data ?? {};
   // The list waits for them: they are above it, and would move it.
-  return { groups, total, more, reload: loaded.reload, isSettled: isSettled(loaded) };
+  return { groups, total, more, isSettled: isSettled(loaded) };
 }
 
 const NONE = (

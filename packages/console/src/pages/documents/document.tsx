@@ -39,7 +39,7 @@ export function DocumentPage() {
               label="Retry"
               kind="primary"
               icon={RotateCw}
-              act={async () => loaded.set(await api.documents.retry({ document_id: id }))}
+              act={() => api.documents.retry({ document_id: id })}
               done="Queued again."
             />
           )}

@@ -11,7 +11,7 @@ import { api, inSession } from "../../data/api.ts";
 import { bytes, filled, number } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
-import { useRead } from "../../data/use-load.ts";
+import { useRead, useReadShown } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { optionsOf } from "../../ui/field.tsx";
@@ -43,19 +43,18 @@ const COLUMNS: Column<Document>[] = [
 /** Reference documents for agents: upload, progress and search. */
 export function Documents() {
   const q = useSearchParams()[0].get("q");
-  const pages = useList(api.documents.list, {}, "documents", "document");
   return (
     <ListPage
       title="Documents"
       lead="Reference documents that agents search and cite."
       above={
         <>
-          <Drop onAccepted={pages.reload} />
+          <Drop />
           <SearchLine label="Search documents" placeholder="Search by words or meaning" />
         </>
       }
       instead={q && <Passages q={q} />}
-      pages={pages}
+      pages={useList(api.documents.list, {}, "documents", "document")}
       columns={COLUMNS}
       icon={FileText}
       none={
@@ -111,8 +110,9 @@ let next = 0;
 const CONCURRENT_UPLOADS = 3;
 
 /** Returns the uploads, latest first, and a function that adds some. */
-function useUploads(readers: Readers, onAccepted: () => void) {
+function useUploads(readers: Readers) {
   const [files, setFiles] = useState<Sending[]>([]);
+  const readShown = useReadShown();
   const change = (key: number, to: Partial<Sending>) =>
     setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...to } : file)));
   const show = (file: File) => {
@@ -126,7 +126,7 @@ function useUploads(readers: Readers, onAccepted: () => void) {
       if (!accepted)
         return change(key, { state: "refused", why: error_code ?? "The server refused the file." });
       change(key, { part: 1, state: "accepted" });
-      onAccepted();
+      void readShown();
     } catch (error) {
       change(key, { state: "refused", why: messageOf(error) });
     }
@@ -142,9 +142,9 @@ function useUploads(readers: Readers, onAccepted: () => void) {
 }
 
 /** Accepts files by drag and drop or selection, and shows the progress of each upload. */
-function Drop({ onAccepted }: { onAccepted(): void }) {
+function Drop() {
   const [readers, fields] = useForWhom();
-  const [files, take] = useUploads(readers, onAccepted);
+  const [files, take] = useUploads(readers);
   const [over, setOver] = useState(false);
   const drag = (event: DragEvent, isOver: boolean) => {
     event.preventDefault();

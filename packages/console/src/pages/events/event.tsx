@@ -51,19 +51,18 @@ export function Event() {
               icon={RotateCw}
               act={() => api.events.retry({ event_id: id })}
               done="Matching restarted."
-              after={event.reload}
             />
           )
         );
       }}
       lines={8}
     >
-      {(data) => <Story event={data} reload={event.reload} />}
+      {(data) => <Story event={data} />}
     </DetailPage>
   );
 }
 
-function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<void> }) {
+function Story({ event }: { event: EventsGetResult }) {
   const { payload, deliveries, receivers } = event;
   return (
     <div className="stack loose">
@@ -117,9 +116,7 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
                 {receiver.attempt_count > 0 && (
                   <FoldedLog agent_id={receiver.agent_id} delivery_id={receiver.delivery_id} />
                 )}
-                {receiver.state === "dead" && (
-                  <DeadActions delivery_id={receiver.delivery_id} done={reload} />
-                )}
+                {receiver.state === "dead" && <DeadActions delivery_id={receiver.delivery_id} />}
               </div>
             </Card>
           ))}
@@ -145,24 +142,14 @@ function Publisher({ id }: { id: string | null }) {
 }
 
 /** Actions on a dead-lettered delivery. */
-function DeadActions({ delivery_id, done }: { delivery_id: string; done(): Promise<void> }) {
+function DeadActions({ delivery_id }: { delivery_id: string }) {
   const [action, setAction] = useState<BulkAction>();
-  const finish = async () => {
-    setAction(undefined);
-    await done();
-  };
+  const close = () => setAction(undefined);
   return (
     <div className="row end">
       <Button label="Discard" small kind="remove" icon={Trash2} onClick={() => setAction("discard")} />
       <Button label="Replay" small icon={RotateCw} onClick={() => setAction("replay")} />
-      {action && (
-        <Bulk
-          action={action}
-          wanted={{ ids: [delivery_id] }}
-          onClose={() => setAction(undefined)}
-          onDone={finish}
-        />
-      )}
+      {action && <Bulk action={action} wanted={{ ids: [delivery_id] }} onClose={close} onDone={close} />}
     </div>
   );
 }

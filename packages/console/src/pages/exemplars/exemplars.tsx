@@ -9,7 +9,7 @@ import { useFollowed, useRead } from "../../data/use-load.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { FileField } from "../../ui/field.tsx";
 import { area, text, useForm } from "../../ui/form.tsx";
-import { ActButton, FormDialog, useAct } from "../../ui/form-dialog.tsx";
+import { ActButton, FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { BookMarked, Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -17,7 +17,7 @@ import { Menu } from "../../ui/menu.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Titled, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { toast, useFormTask } from "../../ui/task.tsx";
+import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Id, TextCard, Time } from "../../ui/text.tsx";
 
 const COLUMNS: Column<Exemplar>[] = [
@@ -115,7 +115,7 @@ export function ExemplarPage() {
       kind="Exemplar"
       above={{ "/exemplars": "Exemplars" }}
       titleOf={({ display_name }) => display_name}
-      actionsOf={(data) => <Actions exemplar={data} onRenamed={loaded.set} />}
+      actionsOf={(data) => <Actions exemplar={data} />}
       lines={10}
     >
       {(data) => (
@@ -194,12 +194,7 @@ function RunLink({ id }: { id: string }) {
   return <Link to={`/runs/${id}`}>{useTitle("run", id) ?? `Run …${id.slice(-8)}`}</Link>;
 }
 
-interface ActionsProps {
-  exemplar: Exemplar;
-  onRenamed(exemplar: Exemplar): void;
-}
-
-function Actions({ exemplar, onRenamed }: ActionsProps) {
+function Actions({ exemplar }: { exemplar: Exemplar }) {
   const [renaming, setRenaming] = useState(false);
   const navigate = useNavigate();
   const { id: exemplar_id, display_name, original_filename } = exemplar;
@@ -225,21 +220,18 @@ function Actions({ exemplar, onRenamed }: ActionsProps) {
           { label: "Delete…", onSelect: () => remove.run(), danger: true },
         ]}
       />
-      {renaming && (
-        <RenameDialog exemplar={exemplar} onRenamed={onRenamed} onClose={() => setRenaming(false)} />
-      )}
+      {renaming && <RenameDialog exemplar={exemplar} onClose={() => setRenaming(false)} />}
     </>
   );
 }
 
 const RENAMED = { display_name: text("Name", { required: true, maxLength: 200 }) };
 
-function RenameDialog({ exemplar, onRenamed, onClose }: ActionsProps & { onClose(): void }) {
+function RenameDialog({ exemplar, onClose }: SavingProps & { exemplar: Exemplar }) {
   const form = useForm(RENAMED, exemplar);
-  const rename = useFormTask(async () => {
-    onRenamed(await api.exemplars.rename({ exemplar_id: exemplar.id, ...form.values() }));
-    onClose();
-    toast({ title: "Renamed." });
+  const rename = useSaving(onClose, async () => {
+    await api.exemplars.rename({ exemplar_id: exemplar.id, ...form.values() });
+    return "Renamed.";
   });
   return (
     <FormDialog title="Rename exemplar" submit="Rename" onClose={onClose} task={rename}>

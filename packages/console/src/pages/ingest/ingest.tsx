@@ -88,7 +88,7 @@ function Webhooks() {
         title: "No webhooks yet",
         text: "Add a webhook for a sender such as GitHub: it gets an address and a signing secret, and each delivery becomes an event.",
       }}
-      dialog={(_, onClose) => <AddDialog onClose={onClose} onDone={pages.reload} />}
+      dialog={(_, onClose) => <AddDialog onClose={onClose} />}
     />
   );
 }
@@ -106,7 +106,7 @@ const WEBHOOK = {
   signing_secret: text("Signing secret", SIGNING),
 };
 
-function AddDialog({ onClose, onDone }: SavingProps) {
+function AddDialog({ onClose }: SavingProps) {
   const form = useForm(WEBHOOK);
   const [made, setMade] = useState<Created>();
   const { mapping, signature, signing_secret, ...given } = form.values();
@@ -116,7 +116,6 @@ function AddDialog({ onClose, onDone }: SavingProps) {
   const add = useFormTask(async () => {
     const more = filled({ signing_secret, signature: sender ? null : signature });
     setMade(await api.ingest.createWebhook({ name, source, mapping, ...more }));
-    await onDone();
   });
   if (made) return <MadeDialog made={made} given={signing_secret !== null} onClose={onClose} />;
   return (
@@ -169,31 +168,26 @@ function Connectors() {
     <EditableList
       pages={pages}
       label="Connectors"
-      columns={(edit) => columnsOf(edit, pages.reload)}
+      columns={columnsOf}
       add="Add connector"
       empty={{
         icon: Plug,
         title: "No connectors yet",
         text: "Add a connector to receive messages of RabbitMQ, Azure Service Bus or another AMQP broker as events. Each message is acknowledged once its event is stored.",
       }}
-      dialog={(connector, onClose) => (
-        <ConnectorDialog connector={connector} onClose={onClose} onDone={pages.reload} />
-      )}
+      dialog={(connector, onClose) => <ConnectorDialog connector={connector} onClose={onClose} />}
     />
   );
 }
 
-const columnsOf = (
-  edit: (connector: Connector) => void,
-  reload: () => Promise<void>,
-): Column<Connector>[] => [
+const columnsOf = (edit: (connector: Connector) => void): Column<Connector>[] => [
   column("Connector", (connector) => <Name connector={connector} edit={edit} />),
   column("Status", (connector) => <ConnectorState connector={connector} />),
   endColumn("Lag", ({ lag }) => (lag === null ? "–" : number(lag))),
   wideEndColumn("Events", ({ counts }) => number(counts.accepted)),
   wideEndColumn("Duplicates", ({ counts }) => number(counts.duplicates)),
   wideEndColumn("Mapping errors", ({ counts }) => number(counts.mapping_errors)),
-  endColumn("", (connector) => <RowActions connector={connector} reload={reload} />),
+  endColumn("", (connector) => <RowActions connector={connector} />),
 ];
 
 function Name({ connector, edit }: { connector: Connector; edit(connector: Connector): void }) {
@@ -215,12 +209,11 @@ function Name({ connector, edit }: { connector: Connector; edit(connector: Conne
   );
 }
 
-function RowActions({ connector, reload }: { connector: Connector; reload(): Promise<void> }) {
+function RowActions({ connector }: { connector: Connector }) {
   const { id: connector_id, name, paused } = connector;
   const pause = useAct(() => ({
     act: () => api.connectors.update({ connector_id, paused: !paused }),
     done: paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.`,
-    after: reload,
   }));
   const remove = useAct(() => ({
     title: `Delete ${name}?`,
@@ -228,7 +221,6 @@ function RowActions({ connector, reload }: { connector: Connector; reload(): Pro
     action: "Delete",
     act: () => api.connectors.delete({ connector_id }),
     done: `${name} deleted.`,
-    after: reload,
   }));
   return (
     <span className="row nowrap end">
@@ -272,11 +264,11 @@ const CONNECTOR = {
   mapping: mappingField,
 };
 
-function ConnectorDialog({ connector, onClose, onDone }: Props) {
+function ConnectorDialog({ connector, onClose }: Props) {
   const form = useForm(CONNECTOR, connector ?? { prefetch: 100 });
   const { source, mapping: draft } = form.drafts;
   const from = form.drafts.kind === "amqp091" ? "queue" : "address";
-  const save = useSaving({ onClose, onDone }, async () => {
+  const save = useSaving(onClose, async () => {
     const { name, mapping, prefetch, kind, url, source, ...places } = form.values();
     const parts = { name, mapping, ...filled({ prefetch }) };
     if (!connector) {

@@ -63,7 +63,7 @@ export function WebhookPage() {
               }}
             />
           </Card>
-          <Editor webhook={data} onSaved={loaded.set} />
+          <Editor webhook={data} />
         </div>
       )}
     </DetailPage>
@@ -83,7 +83,7 @@ const EDITED = {
   signature: signatureField,
 };
 
-function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
+function Editor({ webhook }: { webhook: Webhook }) {
   const form = useForm(EDITED, webhook);
   const { id: webhook_id, source } = webhook;
   const log = useRead(api.ingest.listRequests, { webhook_id }, "ingest");
@@ -97,7 +97,6 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
     if (!saved) return;
     // Includes others' concurrent changes.
     form.reset(saved);
-    onSaved(saved);
     toast({ title: "Saved. Applies to new deliveries." });
   });
   return (
@@ -179,7 +178,7 @@ function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void 
   const form = useForm(ROTATION);
   const [rotated, setRotated] = useState<Rotated>();
   const { secret } = senderOf(webhook.mapping) ?? {};
-  const rotate = useSaving({ onClose }, async () => {
+  const rotate = useSaving(onClose, async () => {
     const { signing_secret } = form.values();
     const answer = await api.ingest.rotateWebhook(filled({ webhook_id: webhook.id, signing_secret }));
     if (!signing_secret) {

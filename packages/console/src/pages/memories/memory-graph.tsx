@@ -56,12 +56,7 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
       <Load of={graph} lines={8}>
         {(data) =>
           data.nodes.length > 1 ? (
-            <Walk
-              graph={data}
-              centre={centre.id}
-              go={(memory) => setTrail([...trail, memory])}
-              reload={graph.reload}
-            />
+            <Walk graph={data} centre={centre.id} go={(memory) => setTrail([...trail, memory])} />
           ) : (
             <Empty icon={Waypoints} title="No relationships yet">
               Add one with “Add relationship” in the menu above, or with{" "}
@@ -74,13 +69,8 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   );
 }
 
-function Walk(props: {
-  graph: RelationshipsGraphResult;
-  centre: string;
-  go(memory: Memory): void;
-  reload(): Promise<void>;
-}) {
-  const { graph, centre, go, reload } = props;
+function Walk(props: { graph: RelationshipsGraphResult; centre: string; go(memory: Memory): void }) {
+  const { graph, centre, go } = props;
   const [chosen, setChosen] = useState(centre);
   const picture = useMemo(() => pictureOf(graph, centre), [graph, centre]);
   const memory = graph.nodes.find(({ id }) => id === chosen) ?? graph.nodes[0];
@@ -117,7 +107,7 @@ function Walk(props: {
               <ScopeBadge scope={memory.scope} /> {capitalised(memory.type)}
             </p>
           </div>
-          <Ties graph={graph} memory={memory} choose={setChosen} reload={reload} />
+          <Ties graph={graph} memory={memory} choose={setChosen} />
         </Card>
       )}
     </>
@@ -133,11 +123,10 @@ interface TiesProps {
   graph: RelationshipsGraphResult;
   memory: Memory;
   choose(id: string): void;
-  reload(): Promise<void>;
 }
 
 /** The relationships of a memory to others in the picture; the person's own can be deleted. */
-function Ties({ graph, memory, choose, reload }: TiesProps) {
+function Ties({ graph, memory, choose }: TiesProps) {
   const titles = useMemo(() => distinctLabels(graph.nodes, Number.POSITIVE_INFINITY), [graph]);
   const titleOf = (id: string) => titles.get(id) ?? id;
   const remove = useAct((edge: Edge) => ({
@@ -146,7 +135,6 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
     action: "Delete relationship",
     act: () => api.relationships.delete({ id: memory.id, rel_id: edge.id }),
     done: "Relationship deleted.",
-    after: reload,
   }));
   const ties = graph.edges.filter(
     ({ source_memory_id, target_memory_id }) =>

@@ -41,7 +41,7 @@ export function MemoryPage() {
       above={{ "/memories": "Memories" }}
       titleOf={({ title }) => title}
       stateOf={(memory) => <StatusBadge memory={memory} />}
-      actionsOf={(memory) => <Actions memory={memory} reload={loaded.reload} />}
+      actionsOf={(memory) => <Actions memory={memory} />}
       lines={8}
     >
       {(memory) => (
@@ -190,14 +190,14 @@ const EDITED = {
   tags: TAGS,
 };
 
-function EditDialog({ memory, ...dialog }: Props) {
+function EditDialog({ memory, onClose }: Props) {
   const form = useForm(EDITED, memory);
-  const save = useSaving(dialog, async () => {
+  const save = useSaving(onClose, async () => {
     const saved = await form.save(api.memories, { id: memory.id }, `/memories/${memory.id}`);
     return saved ? "Saved." : false;
   });
   return (
-    <FormDialog title="Edit memory" submit="Save" onClose={dialog.onClose} task={save}>
+    <FormDialog title="Edit memory" submit="Save" onClose={onClose} task={save}>
       {form.rows("title", "content")}
       <div className="grid-2">
         {form.show("confidence", { required: true })}
@@ -218,17 +218,17 @@ const PROMOTION = {
   team_id: combo("Team", { find: findTeams, none: "The owning agent's team" }),
 };
 
-function PromoteDialog({ memory, ...dialog }: Props) {
+function PromoteDialog({ memory, onClose }: Props) {
   const form = useForm(PROMOTION, { scope: "institutional" });
   const { may } = useSession();
   const { scope, team_id } = form.values();
   const isForTeam = scope === "team";
-  const save = useSaving(dialog, async () => {
+  const save = useSaving(onClose, async () => {
     await api.memories.promote({ id: memory.id, scope, ...filled({ team_id: isForTeam && team_id }) });
     return isForTeam ? "The team can now read it." : "Everyone in the organisation can now read it.";
   });
   return (
-    <FormDialog title="Promote memory" submit="Promote" onClose={dialog.onClose} task={save}>
+    <FormDialog title="Promote memory" submit="Promote" onClose={onClose} task={save}>
       {form.show("scope", { options: READERS.slice(memory.scope === "agent" ? 0 : 1) })}
       {isForTeam && may("teams.list") && form.show("team_id")}
     </FormDialog>
@@ -241,12 +241,12 @@ const RELATIONSHIP = {
   strength: share("Strength"),
 };
 
-function RelateDialog({ memory, ...dialog }: Props) {
+function RelateDialog({ memory, onClose }: Props) {
   const form = useForm(RELATIONSHIP, { relationship_type: "related_to", strength: 0.5 });
   const types = useRead(api.relationships.types, {});
   const known = types.data?.relationship_types ?? [];
   const { relationship_type, target_memory_id, strength } = form.values();
-  const save = useSaving(dialog, async () => {
+  const save = useSaving(onClose, async () => {
     const made = await api.relationships.create({
       ...{ id: memory.id, relationship_type, strength: strength ?? 0 },
       target_memory_id: target_memory_id ?? "",
@@ -259,7 +259,7 @@ function RelateDialog({ memory, ...dialog }: Props) {
       title="New relationship"
       submit="Add relationship"
       disabled={!target_memory_id}
-      onClose={dialog.onClose}
+      onClose={onClose}
       task={save}
       error={save.error ?? types.error}
     >
@@ -273,21 +273,15 @@ function RelateDialog({ memory, ...dialog }: Props) {
   );
 }
 
-function SupersedeDialog({ memory, ...dialog }: Props) {
+function SupersedeDialog({ memory, onClose }: Props) {
   const form = useForm({ by: combo("Superseded by") });
   const { by } = form.values();
-  const save = useSaving(dialog, async () => {
+  const save = useSaving(onClose, async () => {
     await api.memories.supersede({ id: memory.id, superseded_by_id: by ?? "" });
     return "Superseded. Searches return the newer memory.";
   });
   return (
-    <FormDialog
-      title="Supersede memory"
-      submit="Supersede"
-      disabled={!by}
-      onClose={dialog.onClose}
-      task={save}
-    >
+    <FormDialog title="Supersede memory" submit="Supersede" disabled={!by} onClose={onClose} task={save}>
       <p className="muted">
         “{memory.title}” stays readable, but searches return it only if superseded memories are included. This
         cannot be undone.
@@ -309,7 +303,7 @@ const DIALOGS = {
 };
 
 /** The possible actions on a memory. */
-function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
+function Actions({ memory }: { memory: MemoryWithUsage }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   const own = useIsOwn(memory);
   const forget = useAct(() => ({
@@ -318,7 +312,6 @@ function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promis
     action: "Forget",
     act: () => api.memories.forget({ id: memory.id }),
     done: "Forgotten. You can restore it within 30 days.",
-    after: reload,
   }));
   if (memory.status === "forgotten") {
     return (
@@ -327,7 +320,6 @@ function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promis
         kind="primary"
         act={() => api.memories.restore({ id: memory.id })}
         done="Restored. Searches find it again."
-        after={reload}
       />
     );
   }
@@ -345,7 +337,7 @@ function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promis
           own && { label: "Forget…", onSelect: () => forget.run(), danger: true },
         ]}
       />
-      {OpenDialog && <OpenDialog memory={memory} onClose={() => setOpen(null)} onDone={reload} />}
+      {OpenDialog && <OpenDialog memory={memory} onClose={() => setOpen(null)} />}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { capitalised } from "../../data/format.ts";
 import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
-import { useFollowed } from "../../data/use-load.ts";
+import { useFollowed, useReadShown } from "../../data/use-load.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
@@ -81,16 +81,7 @@ export function Merges() {
       <div className="list-bar">
         <SegmentsFilter name="status" label="Status" options={optionsOf(STATUSES)} />
       </div>
-      {decides && (
-        <Decisions
-          shown={shown}
-          selection={selection}
-          reload={async () => {
-            selection.all(false);
-            await pages.reload();
-          }}
-        />
-      )}
+      {decides && <Decisions shown={shown} selection={selection} />}
       <List
         pages={pages}
         label="Merge proposals"
@@ -121,14 +112,9 @@ function selectable(selection: Selection): Column<Pair> {
   return { ...PAIR, cell };
 }
 
-interface DecisionsProps {
-  shown: Pair[];
-  selection: Selection;
-  reload(): Promise<void>;
-}
-
 /** Decides the selected proposals, or all exact duplicates. */
-function Decisions({ shown, selection, reload }: DecisionsProps) {
+function Decisions({ shown, selection }: { shown: Pair[]; selection: Selection }) {
+  const readShown = useReadShown();
   const chosen = shown.filter(({ id }) => selection.has(id));
   const [open, setOpen] = useState<{ decision: Decision; exact?: boolean } | null>(null);
   const none = chosen.length === 0;
@@ -169,7 +155,8 @@ function Decisions({ shown, selection, reload }: DecisionsProps) {
           find={open.exact ? findExact : async () => chosen}
           onClose={() => {
             setOpen(null);
-            void reload();
+            selection.all(false);
+            void readShown();
           }}
         />
       )}

@@ -9,7 +9,7 @@ import { useRead } from "../../data/use-load.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { VersionList } from "../../ui/diff.tsx";
 import { select, text, useForm } from "../../ui/form.tsx";
-import { FormDialog, useAct } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -42,9 +42,9 @@ export function OutputPage() {
           <DialogButton
             label="Create version"
             icon={Pencil}
-            dialog={(onClose) => <SaveDialog output={output} onClose={onClose} onSaved={loaded.reload} />}
+            dialog={(onClose) => <SaveDialog output={output} onClose={onClose} />}
           />
-          <More output={output} reload={loaded.reload} />
+          <More output={output} />
         </>
       )}
       lines={10}
@@ -161,13 +161,8 @@ const FORMATS = [
 ] as const;
 type Format = (typeof FORMATS)[number]["value"];
 
-interface Props {
-  output: Output;
-  reload(): Promise<void>;
-}
-
 /** Export, e-mail, filing, deletion. */
-function More({ output, reload }: Props) {
+function More({ output }: { output: Output }) {
   const [open, setOpen] = useState<"mail" | "file" | null>(null);
   const own = useIsOwn(output);
   const navigate = useNavigate();
@@ -201,7 +196,7 @@ function More({ output, reload }: Props) {
         ]}
       />
       {open === "mail" && <MailDialog output={output} onClose={close} />}
-      {open === "file" && <FileDialog output={output} onClose={close} reload={reload} />}
+      {open === "file" && <FileDialog output={output} onClose={close} />}
     </>
   );
 }
@@ -212,9 +207,11 @@ const MAIL = {
   attach_format: select("Attachment", [{ value: "", label: "None: the text is in the e-mail" }, ...FORMATS]),
 };
 
-function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
+type DialogProps = SavingProps & { output: Output };
+
+function MailDialog({ output, onClose }: DialogProps) {
   const form = useForm(MAIL, { subject: output.title });
-  const send = useSaving({ onClose }, async () => {
+  const send = useSaving(onClose, async () => {
     const mail = form.values();
     await api.outputs.email({ output_id: output.id, ...filled(mail) });
     return `Sent to ${mail.to}.`;
@@ -231,9 +228,9 @@ const FILED = {
   tags: TAGS,
 };
 
-function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
+function FileDialog({ output, onClose }: DialogProps) {
   const form = useForm(FILED, output);
-  const save = useSaving({ onClose, onDone: reload }, async () => {
+  const save = useSaving(onClose, async () => {
     const saved = await form.save(api.outputs, { output_id: output.id }, `/outputs/${output.id}`);
     return saved ? undefined : false;
   });

@@ -91,7 +91,6 @@ interface Props {
   /** The output that gets a new version; missing for a new output. */
   output?: Output;
   onClose(): void;
-  onSaved?(): Promise<void>;
 }
 
 const OUTPUT = {
@@ -101,7 +100,7 @@ const OUTPUT = {
 };
 
 /** A new output is for the whole organisation; a new version keeps its readers. */
-export function SaveDialog({ output, onClose, onSaved }: Props) {
+export function SaveDialog({ output, onClose }: Props) {
   const [before] = useState(output);
   const form = useForm(OUTPUT, output);
   const navigate = useNavigate();
@@ -116,8 +115,7 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
     });
     toast({ title: `Saved as version ${saved.current_version_num}.` });
     onClose();
-    if (output) await onSaved?.();
-    else navigate(`/outputs/${saved.id}`, { replace: true });
+    if (!output) navigate(`/outputs/${saved.id}`, { replace: true });
   });
   return (
     <FormDialog

@@ -82,7 +82,7 @@ export function FirstCommands({ open }: { open: readonly Step[] }) {
 
 /** The next steps to try, until all are complete or the guidance is dismissed. */
 export function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
-  const dismiss = useTask(async () => guidance.set(await api.onboarding.dismiss()));
+  const dismiss = useTask(() => api.onboarding.dismiss());
   const { data } = guidance;
   // Guidance is optional: ignore a failure to load it.
   if (!data || data.all_complete || data.dismissed_at) return null;

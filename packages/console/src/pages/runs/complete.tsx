@@ -23,7 +23,7 @@ const DONE = {
 };
 
 /** Completes a step, or attests those of its criteria that are met. */
-export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onClose(): void }) {
+export function CompleteDialog({ run, step, onClose }: StepProps & { onClose(): void }) {
   const open = step.completion_criteria.filter(({ key }) => !step.attested_criteria.includes(key));
   const form = useForm(DONE);
   const [checked, setChecked] = useState<string[]>([]);
@@ -31,7 +31,7 @@ export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onC
   // Others may attest a criterion while this is open.
   const met = checked.filter((each) => open.some(({ key }) => key === each));
   const whole = open.length === 0 || met.length === open.length;
-  const complete = useSaving({ onClose, onDone: reload }, async () => {
+  const complete = useSaving(onClose, async () => {
     const evidence = file ? await evidenceOf(run.id, file) : {};
     const said = { run_id: run.id, step_key: step.step_key, ...filled(form.values()) };
     // If all are met, one request completes the step atomically.
@@ -102,7 +102,7 @@ async function evidenceOf(run_id: string, file: File) {
 const TONE = { open: "warn", accepted: "good", declined: "bad" } as const;
 
 /** Offers the step's result to the next assignee, if the step completes by acceptance. */
-export function Offers({ run, step, reload }: StepProps) {
+export function Offers({ run, step }: StepProps) {
   const offers = useLoad(
     (signal) => api.runs.listOffers({ run_id: run.id }, { signal }),
     [run.id, run.updated_at],
@@ -126,20 +126,18 @@ export function Offers({ run, step, reload }: StepProps) {
             {offer.note && <span className="muted">: {offer.note}</span>}
           </p>
           {offer.status === "open" && run.status !== "closed" ? (
-            <Decide run={run} step={step} offer={offer} reload={reload} />
+            <Decide run={run} step={step} offer={offer} />
           ) : (
             <Badge label={capitalised(offer.status)} tone={TONE[offer.status]} />
           )}
         </div>
       ))}
-      {offerable && !own.some(({ status }) => status === "open") && (
-        <Make run={run} step={step} reload={reload} />
-      )}
+      {offerable && !own.some(({ status }) => status === "open") && <Make run={run} step={step} />}
     </section>
   );
 }
 
-function Decide({ run, step, offer, reload }: StepProps & { offer: HandoffOffer }) {
+function Decide({ run, step, offer }: StepProps & { offer: HandoffOffer }) {
   const { user } = useSession();
   const isOwn = offer.offered_by.actor_id === user.id;
   const next = run.steps.filter(({ depends_on }) => depends_on.includes(step.step_key));
@@ -155,7 +153,6 @@ function Decide({ run, step, offer, reload }: StepProps & { offer: HandoffOffer 
         small
         act={() => api.runs.declineOffer(which)}
         done={isOwn ? "Withdrawn." : "Declined."}
-        after={reload}
       />
       {isOwn || isOthers ? (
         <span className="muted small">
@@ -168,7 +165,6 @@ function Decide({ run, step, offer, reload }: StepProps & { offer: HandoffOffer 
           kind="primary"
           act={() => api.runs.acceptOffer(which)}
           done="Accepted. The step is completed."
-          after={reload}
         />
       )}
     </span>
@@ -177,12 +173,11 @@ function Decide({ run, step, offer, reload }: StepProps & { offer: HandoffOffer 
 
 const OFFER = { note: text("Note for the next assignee") };
 
-function Make({ run, step, reload }: StepProps) {
+function Make({ run, step }: StepProps) {
   const form = useForm(OFFER);
   const offer = useTask(async () => {
     await api.runs.offerHandoff({ run_id: run.id, step_key: step.step_key, ...filled(form.values()) });
     toast({ title: "Offered. The step is completed when someone accepts." });
-    await reload();
   });
   return (
     <form

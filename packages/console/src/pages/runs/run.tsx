@@ -60,13 +60,13 @@ export function RunPage() {
             label="Close run"
             kind={run.status === "completed" ? "primary" : "plain"}
             icon={Flag}
-            dialog={(onClose) => <CloseDialog run={run} onClose={onClose} onDone={loaded.reload} />}
+            dialog={(onClose) => <CloseDialog run={run} onClose={onClose} />}
           />
         )
       }
       lines={10}
     >
-      {(data) => <Parts {...data} reload={loaded.reload} />}
+      {(data) => <Parts {...data} />}
     </DetailPage>
   );
 }
@@ -74,10 +74,9 @@ export function RunPage() {
 interface PartsProps {
   run: RunWithAttempts;
   position: Position;
-  reload(): Promise<void>;
 }
 
-function Parts({ run, position, reload }: PartsProps) {
+function Parts({ run, position }: PartsProps) {
   const closed = run.status === "closed";
   // Data loaded for an older version of the run must not be shown after a change.
   const version = run.updated_at;
@@ -85,7 +84,7 @@ function Parts({ run, position, reload }: PartsProps) {
     <Tabs
       label="Run"
       tabs={[
-        { key: "steps", label: "Steps", content: <Work run={run} position={position} reload={reload} /> },
+        { key: "steps", label: "Steps", content: <Work run={run} position={position} /> },
         { key: "history", label: "History", content: <History key={version} run={run} /> },
         { key: "evidence", label: "Evidence", content: <Artifacts key={version} run={run} /> },
         { key: "document", label: "Status document", content: <StatusDocument key={version} run={run} /> },
@@ -133,7 +132,7 @@ function Parts({ run, position, reload }: PartsProps) {
   );
 }
 
-function Work({ run, position, reload }: PartsProps) {
+function Work({ run, position }: PartsProps) {
   const first =
     position.my_next?.step_key ?? position.ready_steps[0]?.step_key ?? run.steps[0]?.step_key ?? null;
   const history = useOfRun(run, loadActions);
@@ -168,7 +167,6 @@ function Work({ run, position, reload }: PartsProps) {
           step={step}
           position={position}
           history={history}
-          reload={reload}
           choose={choose}
           hold={hold}
         />
@@ -177,7 +175,7 @@ function Work({ run, position, reload }: PartsProps) {
   );
 }
 
-function Next({ run, position, choose }: Omit<PartsProps, "reload"> & { choose(key: string): void }) {
+function Next({ run, position, choose }: PartsProps & { choose(key: string): void }) {
   const { my_next, stale_steps } = position;
   return (
     <div className="run-next">
@@ -253,15 +251,15 @@ const CLOSING = {
   note: area("Note", { hint: "The result. Optional." }),
 };
 
-function CloseDialog({ run, ...dialog }: SavingProps & { run: RunWithAttempts }) {
+function CloseDialog({ run, onClose }: SavingProps & { run: RunWithAttempts }) {
   const form = useForm(CLOSING, { outcome: run.status === "completed" ? "achieved" : "abandoned" });
   const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
-  const close = useSaving(dialog, async () => {
+  const close = useSaving(onClose, async () => {
     await api.runs.close({ run_id: run.id, ...filled(form.values()) });
     return "Run closed. Its retrospective is available.";
   });
   return (
-    <FormDialog title="Close this run?" submit="Close run" onClose={dialog.onClose} task={close}>
+    <FormDialog title="Close this run?" submit="Close run" onClose={onClose} task={close}>
       <p className="muted">
         A closed run cannot be changed or reopened.
         {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}

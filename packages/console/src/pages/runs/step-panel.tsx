@@ -35,7 +35,7 @@ const TONE: Record<Step["status"], Tone> = {
 };
 
 /** The selected step: its requirements, attempts and actions. */
-export function StepPanel({ run, step, position, history, reload, choose, hold }: Props) {
+export function StepPanel({ run, step, position, history, choose, hold }: Props) {
   const at = [...position.ready_steps, ...position.blocked_steps].find(
     ({ step_key }) => step_key === step.step_key,
   );
@@ -47,7 +47,7 @@ export function StepPanel({ run, step, position, history, reload, choose, hold }
           <Badge label={STEP_STATUS[step.status].says} tone={TONE[step.status]} />
         </span>
       }
-      actions={run.status !== "closed" && <StepActions {...{ run, step, reload, hold }} />}
+      actions={run.status !== "closed" && <StepActions {...{ run, step, hold }} />}
     >
       <div className="sides with-facts">
         <div className="stack">
@@ -68,9 +68,9 @@ export function StepPanel({ run, step, position, history, reload, choose, hold }
             <p className="muted">No instructions.</p>
           )}
           {step.completion_criteria.length > 0 && (
-            <Criteria run={run} step={step} reload={reload} keep={() => choose(step.step_key)} />
+            <Criteria run={run} step={step} keep={() => choose(step.step_key)} />
           )}
-          <Offers run={run} step={step} reload={reload} />
+          <Offers run={run} step={step} />
           <StepHistory step={step} history={history} />
         </div>
         <Facts
@@ -127,7 +127,7 @@ interface CriteriaProps extends StepProps {
 }
 
 /** The completion criteria of a step. Ticking one attests it; the last one completes the step. */
-function Criteria({ run, step, reload, keep }: CriteriaProps) {
+function Criteria({ run, step, keep }: CriteriaProps) {
   const { completion_criteria: criteria, attested_criteria: attested } = step;
   const left = criteria.length - attested.length;
   const attest = useTask(async (criterion_key: string) => {
@@ -135,7 +135,6 @@ function Criteria({ run, step, reload, keep }: CriteriaProps) {
     const done = await api.runs.completeStep({ run_id: run.id, step_key: step.step_key, criterion_key });
     if (done.run_completed) toast({ title: "All steps are done." });
     else if (left === 1) toast({ title: `Completed: ${step.title}` });
-    await reload();
   });
   const isOpen = run.status !== "closed" && (step.status === "ready" || step.status === "in_progress");
   return (
@@ -165,7 +164,7 @@ function Criteria({ run, step, reload, keep }: CriteriaProps) {
 }
 
 /** The actions that the step's status allows. Calls `hold` during an action, to keep the step selected. */
-function StepActions({ run, step, reload, hold }: StepProps & { hold(key: string | null): void }) {
+function StepActions({ run, step, hold }: StepProps & { hold(key: string | null): void }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   useEffect(() => {
     hold(open && step.step_key);
@@ -187,25 +186,24 @@ function StepActions({ run, step, reload, hold }: StepProps & { hold(key: string
           icon={Play}
           act={() => api.runs.startStep({ run_id: run.id, step_key: step.step_key })}
           done={({ warning }) => warning ?? `Started: ${step.title}`}
-          after={reload}
         />
       )}
       {workable && !byHandoff && (
         <Button label="Complete" small kind="primary" icon={Check} onClick={() => setOpen("complete")} />
       )}
       {done && <Button label="Reopen" small icon={RotateCcw} onClick={() => setOpen("reopen")} />}
-      {OpenDialog && <OpenDialog run={run} step={step} onClose={() => setOpen(null)} reload={reload} />}
+      {OpenDialog && <OpenDialog run={run} step={step} onClose={() => setOpen(null)} />}
     </>
   );
 }
 
 type DialogProps = StepProps & { onClose(): void };
 
-function AssignDialog({ run, step, onClose, reload }: DialogProps) {
+function AssignDialog({ run, step, onClose }: DialogProps) {
   const before = step.assigned_user_id;
   const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: "" } : null);
   const find = useFindAssignee();
-  const assign = useSaving({ onClose, onDone: reload }, async () => {
+  const assign = useSaving(onClose, async () => {
     const assigned_user_id = person?.id ?? null;
     await api.runs.assignStep({ run_id: run.id, step_key: step.step_key, assigned_user_id });
     return person ? `${step.title}: assigned to ${person.label}.` : `${step.title}: unassigned.`;
@@ -263,7 +261,7 @@ function ReopenDialog({ run, step, ...dialog }: DialogProps) {
   );
 }
 
-interface ReasonProps extends Pick<DialogProps, "onClose" | "reload"> {
+interface ReasonProps extends Pick<DialogProps, "onClose"> {
   title: string;
   text: string;
   submit: string;
@@ -271,9 +269,9 @@ interface ReasonProps extends Pick<DialogProps, "onClose" | "reload"> {
   act(reason: string): Promise<string>;
 }
 
-function ReasonDialog({ text, act, onClose, reload, ...words }: ReasonProps) {
+function ReasonDialog({ text, act, onClose, ...words }: ReasonProps) {
   const [reason, setReason] = useState("");
-  const task = useSaving({ onClose, onDone: reload }, () => act(reason.trim()));
+  const task = useSaving(onClose, () => act(reason.trim()));
   const field = { label: "Reason", required: true, rows: 3, hint: "Recorded in the run's history." };
   return (
     <FormDialog {...words} disabled={!reason.trim()} onClose={onClose} task={task}>

@@ -44,7 +44,6 @@ export type Step = RunWithAttempts["steps"][number];
 export interface StepProps {
   run: RunWithAttempts;
   step: Step;
-  reload(): Promise<void>;
 }
 
 /** Loads a part of a run, and again as the run changes. */

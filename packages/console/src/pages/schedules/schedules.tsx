@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useSession } from "../../data/session.ts";
 import { useList } from "../../data/use-list.ts";
-import { type Loaded, useRead } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { DialogButton } from "../../ui/button.tsx";
 import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
 import { CalendarClock, CircleAlert, Pause, Pencil, Play, Send } from "../../ui/icons.tsx";
@@ -65,7 +65,7 @@ export function SchedulePage() {
       above={{ "/schedules": "Schedules" }}
       titleOf={({ name }) => name}
       stateOf={(data) => <ScheduleState schedule={data} />}
-      actionsOf={(data) => <Actions schedule={data} of={schedule} />}
+      actionsOf={(data) => <Actions schedule={data} />}
       lines={6}
     >
       {(data) => <Content schedule={data} />}
@@ -133,7 +133,7 @@ const NEXT: Record<Schedule["status"], string> = {
   ended: "None: its last time is over. It is deleted 30 days later.",
 };
 
-function Actions({ schedule, of }: { schedule: Schedule; of: Loaded<Schedule> }) {
+function Actions({ schedule }: { schedule: Schedule }) {
   const { id: schedule_id, name, paused, status } = schedule;
   const navigate = useNavigate();
   return (
@@ -150,22 +150,12 @@ function Actions({ schedule, of }: { schedule: Schedule; of: Loaded<Schedule> })
           icon={paused ? Play : Pause}
           act={() => api.schedules.update({ schedule_id, paused: !paused })}
           done={paused ? `${name} resumed.` : `${name} paused.`}
-          after={of.reload}
         />
       )}
       <DialogButton
         label="Edit"
         icon={Pencil}
-        dialog={(onClose) => (
-          <ScheduleForm
-            schedule={schedule}
-            onClose={onClose}
-            onSaved={(saved) => {
-              of.set(saved);
-              onClose();
-            }}
-          />
-        )}
+        dialog={(onClose) => <ScheduleForm schedule={schedule} onClose={onClose} onSaved={onClose} />}
       />
       <DeleteButton
         name={name}

@@ -10,15 +10,15 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { text, useForm } from "../../ui/form.tsx";
-import { confirm, Form, FormDialog } from "../../ui/form-dialog.tsx";
+import { confirm, Form, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Card, Facts, Skeleton } from "../../ui/page.tsx";
-import { useFormTask } from "../../ui/task.tsx";
+import { useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, Copy, Id, Secret, Time } from "../../ui/text.tsx";
 
 /** The person's account, and how they sign in. */
 export function Account() {
   const { user, tenant } = useSession();
-  const ways = useRead(api.auth.signInWays, {}, [], { name: "ways" });
+  const ways = useRead(api.auth.signInWays, {}, "user", { name: "ways" });
   const { identity, password, totp } = ways.data ?? {};
   return (
     <div className="stack">
@@ -44,7 +44,7 @@ export function Account() {
           <PasswordForm />
         </Card>
       )}
-      {password && <SecondFactor totp={totp ?? null} reload={ways.reload} />}
+      {password && <SecondFactor totp={totp ?? null} />}
     </div>
   );
 }
@@ -96,21 +96,12 @@ function PasswordForm() {
 
 const QrCode = lazily(async () => (await import("./qr-code.tsx")).QrCode);
 
-interface Props {
-  totp: AuthSignInWaysResult["totp"];
-  reload(): Promise<void>;
-}
-
 type Shown = "password" | "removal" | { begun: AuthBeginTotpResult } | { codes: string[] } | undefined;
 
 /** The second factor of the person's password: its state, and the steps to set it up or to remove it. */
-function SecondFactor({ totp, reload }: Props) {
+function SecondFactor({ totp }: Pick<AuthSignInWaysResult, "totp">) {
   const [shown, setShown] = useState<Shown>();
   const close = () => setShown(undefined);
-  const done = () => {
-    close();
-    void reload();
-  };
   return (
     <Card
       title="Second factor"
@@ -139,11 +130,11 @@ function SecondFactor({ totp, reload }: Props) {
         <p className="muted">{WHY}</p>
       )}
       {shown === "password" && <Begin onClose={close} onBegun={(begun) => setShown({ begun })} />}
-      {shown === "removal" && <Remove onClose={close} onRemoved={done} />}
+      {shown === "removal" && <Remove onClose={close} />}
       {typeof shown === "object" && "begun" in shown && (
         <Confirm {...shown.begun} onClose={close} onConfirmed={(codes) => setShown({ codes })} />
       )}
-      {typeof shown === "object" && "codes" in shown && <RecoveryCodes codes={shown.codes} onClose={done} />}
+      {typeof shown === "object" && "codes" in shown && <RecoveryCodes codes={shown.codes} onClose={close} />}
     </Card>
   );
 }
@@ -228,12 +219,9 @@ function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose(): void })
   );
 }
 
-function Remove({ onClose, onRemoved }: { onClose(): void; onRemoved(): void }) {
+function Remove({ onClose }: SavingProps) {
   const form = useForm(PASSWORD);
-  const remove = useFormTask(async () => {
-    await api.auth.removeTotp(form.values());
-    onRemoved();
-  });
+  const remove = useSaving(onClose, async () => void (await api.auth.removeTotp(form.values())));
   return (
     <FormDialog title="Remove the second factor?" submit="Remove" danger onClose={onClose} task={remove}>
       <p className="muted">Your password alone then signs you in. The recovery codes stop working.</p>

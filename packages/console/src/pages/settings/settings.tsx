@@ -13,7 +13,7 @@ import { EditableList } from "../../ui/list-page.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
-import { useFormTask, useSaving } from "../../ui/task.tsx";
+import { useSaving } from "../../ui/task.tsx";
 import { Badge, Id, Secret, Time } from "../../ui/text.tsx";
 import { Audit } from "../audit/audit.tsx";
 import { Account } from "./account.tsx";
@@ -65,7 +65,6 @@ function Teams() {
     action: "Delete team",
     act: () => api.teams.delete({ team_id: id }),
     done: `${name} deleted.`,
-    after: pages.reload,
   }));
   return (
     <EditableList
@@ -78,18 +77,18 @@ function Teams() {
         title: "No teams yet",
         text: "Agents of a team share memories and documents that others cannot see. Set an agent’s team in its settings.",
       }}
-      dialog={(_, onClose) => <AddDialog onClose={onClose} onDone={pages.reload} />}
+      dialog={(_, onClose) => <AddDialog onClose={onClose} />}
     />
   );
 }
 
 const TEAM = { name: text("Name", { required: true, maxLength: 200 }), description: text("Description") };
 
-function AddDialog(dialog: SavingProps) {
+function AddDialog({ onClose }: SavingProps) {
   const form = useForm(TEAM);
-  const add = useSaving(dialog, async () => void (await api.teams.create(filled(form.values()))));
+  const add = useSaving(onClose, async () => void (await api.teams.create(filled(form.values()))));
   return (
-    <FormDialog title="New team" submit="Create team" onClose={dialog.onClose} task={add}>
+    <FormDialog title="New team" submit="Create team" onClose={onClose} task={add}>
       {form.rows()}
     </FormDialog>
   );
@@ -117,9 +116,7 @@ function Projects() {
           </>
         ),
       }}
-      dialog={(project, onClose) => (
-        <ProjectDialog project={project} onClose={onClose} onDone={pages.reload} />
-      )}
+      dialog={(project, onClose) => <ProjectDialog project={project} onClose={onClose} />}
     />
   );
 }
@@ -165,9 +162,9 @@ const PROJECT = {
   target_date: day("Target date"),
 };
 
-function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Project | undefined }) {
+function ProjectDialog({ project, onClose }: SavingProps & { project: Project | undefined }) {
   const form = useForm(PROJECT, project);
-  const save = useSaving({ onClose, onDone }, async () => {
+  const save = useSaving(onClose, async () => {
     const { key, name, ...others } = form.values();
     const parts = { ...others, ...(name && { name }) };
     if (!project) {
@@ -226,7 +223,7 @@ function People() {
       <Badge label={capitalised(status)} tone={status === "active" ? "good" : "bad"} />
     )),
     wideEndColumn("Created", ({ created_at }) => <Time at={created_at} />),
-    endColumn("", (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />),
+    endColumn("", (user) => <Actions user={user} onPassword={setShown} />),
   ];
   return (
     <div className="stack">
@@ -236,9 +233,7 @@ function People() {
           label="Invite person"
           kind="primary"
           icon={UserPlus}
-          dialog={(onClose) => (
-            <InviteDialog onClose={onClose} onInvited={pages.reload} onPassword={setShown} />
-          )}
+          dialog={(onClose) => <InviteDialog onClose={onClose} onPassword={setShown} />}
         />
       </div>
       <List
@@ -260,9 +255,7 @@ function People() {
   );
 }
 
-interface InviteProps {
-  onClose(): void;
-  onInvited(): Promise<void>;
+interface InviteProps extends SavingProps {
   onPassword(shown: Password): void;
 }
 
@@ -272,13 +265,12 @@ const INVITED = {
   role: select("Role", ROLES),
 };
 
-function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
+function InviteDialog({ onClose, onPassword }: InviteProps) {
   const form = useForm(INVITED);
-  const invite = useFormTask(async () => {
-    const made = await api.users.create(filled(form.values()));
-    onClose();
-    if (made.password) onPassword({ email: made.email, password: made.password });
-    await onInvited();
+  const invite = useSaving(onClose, async () => {
+    const { email, password } = await api.users.create(filled(form.values()));
+    if (password) onPassword({ email, password });
+    return undefined;
   });
   return (
     <FormDialog title="Invite person" submit="Invite" onClose={onClose} task={invite}>
@@ -287,18 +279,12 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
   );
 }
 
-interface ActionsProps {
-  user: User;
-  reload(): Promise<void>;
-  onPassword(shown: Password): void;
-}
-
-function Actions({ user, reload, onPassword }: ActionsProps) {
+function Actions({ user, onPassword }: { user: User; onPassword(shown: Password): void }) {
   const { user: self } = useSession();
   const { id: user_id, display_name: name, role, status, email, sign_in } = user;
   const does = useAct((about: Act) => about);
   const update = (to: Omit<UsersUpdateParams, "user_id">, done: string, question = {}) =>
-    does.run({ ...question, act: () => api.users.update({ user_id, ...to }), done, after: reload });
+    does.run({ ...question, act: () => api.users.update({ user_id, ...to }), done });
   const disable = () =>
     update({ status: "disabled" }, `${name} is disabled.`, {
       title: `Disable ${name}?`,
@@ -312,7 +298,6 @@ function Actions({ user, reload, onPassword }: ActionsProps) {
       action: "Delete person",
       act: () => api.users.delete({ user_id }),
       done: `${name} deleted.`,
-      after: reload,
     });
   const reset = () =>
     does.run({

@@ -75,7 +75,7 @@ export function SpecialistPage() {
           <DialogButton
             label="Create version"
             icon={Pencil}
-            dialog={(onClose) => <WriteDialog of={latest} onClose={onClose} onSaved={loaded.reload} />}
+            dialog={(onClose) => <WriteDialog of={latest} onClose={onClose} />}
           />
         )
       }
@@ -149,7 +149,6 @@ interface Props {
   /** The latest version; missing for a new specialist. */
   of?: Specialist;
   onClose(): void;
-  onSaved?(): Promise<void>;
 }
 
 const MAX = 100_000;
@@ -170,7 +169,7 @@ const FIELDS = {
 };
 
 /** Writes the next version of a specialist, or the first of a new one. */
-function WriteDialog({ of, onClose, onSaved }: Props) {
+function WriteDialog({ of, onClose }: Props) {
   const form = useForm(FIELDS, of);
   const navigate = useNavigate();
   const save = useFormTask(async () => {
@@ -179,8 +178,7 @@ function WriteDialog({ of, onClose, onSaved }: Props) {
     const { version_num } = await api.specialists.write(written);
     toast({ title: `Saved as version ${version_num}.` });
     onClose();
-    if (of) await onSaved?.();
-    else navigate(`/specialists/${written.name}`, { replace: true });
+    if (!of) navigate(`/specialists/${written.name}`, { replace: true });
   });
   return (
     <FormDialog
