@@ -1,9 +1,9 @@
 import { Suspense, useMemo } from "react";
 import type { TrafficHistory } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
+import { useRead } from "../data/queries.ts";
 import { useSession } from "../data/session.ts";
 import { useAddress } from "../data/use-address.ts";
-import { useRead } from "../data/use-load.ts";
 import { ErrorBoundary, lazily } from "../shell/error-boundary.tsx";
 import { findAgents } from "../ui/combo.tsx";
 import { ComboFilter, SegmentsFilter, SelectFilter } from "../ui/filters.tsx";

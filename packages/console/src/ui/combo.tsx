@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useId, useState } from "react";
 import { useName } from "../data/names.ts";
-import { pause, useLoad } from "../data/use-load.ts";
+import { pause, useLoad } from "../data/queries.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
 import { Check, X } from "./icons.tsx";

@@ -1,7 +1,7 @@
 import { diffLines, diffWordsWithSpace } from "diff";
 import { type ReactNode, useMemo, useState } from "react";
 import { plural } from "../data/format.ts";
-import { useLoad } from "../data/use-load.ts";
+import { useLoad } from "../data/queries.ts";
 import { SelectField } from "./field.tsx";
 import { Load } from "./table.tsx";
 import "./diff.css";

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
+import type { Loaded, Pages } from "../data/queries.ts";
 import { useAddress } from "../data/use-address.ts";
-import type { Pages } from "../data/use-list.ts";
-import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { type LucideIcon, Plus } from "./icons.tsx";
 import { Empty, Page } from "./page.tsx";

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import type { Loaded } from "../data/queries.ts";
 import { useAddress } from "../data/use-address.ts";
-import type { Loaded } from "../data/use-load.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Search, X } from "./icons.tsx";
 import { Load, openRow, RowLink } from "./table.tsx";

@@ -1,8 +1,8 @@
 import { useContext, useState } from "react";
 import { isCredentialRefused } from "../../../client/index.ts";
+import { useReadShown } from "../data/queries.ts";
 import { SessionContext } from "../data/session.ts";
 import { newStore } from "../data/store.ts";
-import { useReadShown } from "../data/use-load.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
 import { CircleAlert, CircleCheck, X } from "./icons.tsx";

@@ -8,10 +8,9 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration, filled, number, percent } from "../../data/format.ts";
+import { useFollowed, useList } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useList } from "../../data/use-list.ts";
-import { useFollowed } from "../../data/use-load.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { SegmentsFilter } from "../../ui/filters.tsx";

@@ -7,9 +7,8 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, clockTime, duration, fullTime } from "../../data/format.ts";
+import { usePages, useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
-import { usePages } from "../../data/use-list.ts";
-import { useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useAct } from "../../ui/form-dialog.tsx";

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { type Agent, ApiError, type Interest, type InterestsTestResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, plural } from "../../data/format.ts";
-import { useList } from "../../data/use-list.ts";
+import { useList } from "../../data/queries.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { CheckField, type Option } from "../../ui/field.tsx";
 import { code, converted, select, text, useForm } from "../../ui/form.tsx";

@@ -3,7 +3,7 @@ import type { Approval, EvidenceCard } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import { isWebLink } from "../../data/links.ts";
-import { useRead } from "../../data/use-load.ts";
+import { useRead } from "../../data/queries.ts";
 import { Diff } from "../../ui/diff.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Load } from "../../ui/table.tsx";

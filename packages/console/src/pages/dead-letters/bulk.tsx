@@ -3,7 +3,7 @@ import type { DeliveriesReplayManyParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
 import { useNames } from "../../data/names.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useLoad } from "../../data/queries.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";

@@ -4,9 +4,8 @@ import { type Document, type DocumentDetail, isApiError } from "../../../../clie
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, number } from "../../data/format.ts";
 import { useIsOwn } from "../../data/names.ts";
+import { useList, useLoad, useRead } from "../../data/queries.ts";
 import { saveFile } from "../../data/save-file.ts";
-import { useList } from "../../data/use-list.ts";
-import { useLoad, useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
 import { Check, Download, FileQuestion, Layers, RotateCw } from "../../ui/icons.tsx";

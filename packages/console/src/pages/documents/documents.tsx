@@ -9,9 +9,8 @@ import {
 } from "../../../../client/index.ts";
 import { api, inSession } from "../../data/api.ts";
 import { bytes, filled, number } from "../../data/format.ts";
+import { useList, useRead, useReadShown } from "../../data/queries.ts";
 import { base64 } from "../../data/save-file.ts";
-import { useList } from "../../data/use-list.ts";
-import { useRead, useReadShown } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { optionsOf } from "../../ui/field.tsx";

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { escapeControls } from "../../../../client/support.ts";
 import { api } from "../../data/api.ts";
 import { withoutSequences } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useLoad } from "../../data/queries.ts";
 import { Code, Time } from "../../ui/text.tsx";
 
 interface Props {

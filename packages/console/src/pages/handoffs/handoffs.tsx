@@ -4,8 +4,7 @@ import type { BundleForPeople, ListedBundle, ListedHandoff } from "../../../../c
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useName } from "../../data/names.ts";
-import { useList } from "../../data/use-list.ts";
-import { useRead } from "../../data/use-load.ts";
+import { useList, useRead } from "../../data/queries.ts";
 import { AgentFilter } from "../../ui/filters.tsx";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { Connector, Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, number } from "../../data/format.ts";
-import { useList } from "../../data/use-list.ts";
+import { useList } from "../../data/queries.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import type { Option } from "../../ui/field.tsx";

@@ -3,7 +3,7 @@ import { Link, useParams } from "react-router";
 import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, dateTime, filled, number } from "../../data/format.ts";
-import { useFollowed, useRead } from "../../data/use-load.ts";
+import { useFollowed, useRead } from "../../data/queries.ts";
 import { DialogButton } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { text, useForm } from "../../ui/form.tsx";

@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import { isApiError, type Memory, type MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useLoad } from "../../data/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";

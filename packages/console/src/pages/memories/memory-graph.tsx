@@ -3,7 +3,7 @@ import type { Memory, RelationshipsGraphResult } from "../../../../client/index.
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useIsOwn } from "../../data/names.ts";
-import { useRead } from "../../data/use-load.ts";
+import { useRead } from "../../data/queries.ts";
 import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";

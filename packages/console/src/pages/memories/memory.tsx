@@ -8,8 +8,8 @@ import type {
 import { api } from "../../data/api.ts";
 import { capitalised, filled, number as formatted } from "../../data/format.ts";
 import { useIsOwn } from "../../data/names.ts";
+import { useLoad, useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
-import { useLoad, useRead } from "../../data/use-load.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { findTeams } from "../../ui/combo.tsx";
 import type { Option } from "../../ui/field.tsx";

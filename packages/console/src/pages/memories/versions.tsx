@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import type { Memory, MemoryVersion } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration, fullTime } from "../../data/format.ts";
-import { useRead } from "../../data/use-load.ts";
+import { useRead } from "../../data/queries.ts";
 import { useWidth } from "../../graph/canvas.tsx";
 import { Card } from "../../ui/page.tsx";
 import { plain } from "../../ui/plain.ts";

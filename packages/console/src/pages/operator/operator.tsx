@@ -8,7 +8,7 @@ import {
   type TenantUsage,
 } from "../../../../client/index.ts";
 import { bytes, number, plural } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useLoad } from "../../data/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { select, text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";

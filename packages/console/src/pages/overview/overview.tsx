@@ -4,9 +4,9 @@ import type { Agent, OnboardingGuidance, RecentEvent, Stats } from "../../../../
 import { api } from "../../data/api.ts";
 import { capitalised, compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
+import { isSettled, type Loaded, useFollowed } from "../../data/queries.ts";
 import { type SessionValue, useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { isSettled, type Loaded, useFollowed } from "../../data/use-load.ts";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { CheckFilter } from "../../ui/filters.tsx";

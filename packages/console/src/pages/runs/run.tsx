@@ -10,9 +10,8 @@ import type {
 import { api } from "../../data/api.ts";
 import { bytes, duration, filled } from "../../data/format.ts";
 import { nameIs, useNames } from "../../data/names.ts";
+import { useFollowed, useList } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useList } from "../../data/use-list.ts";
-import { useFollowed } from "../../data/use-load.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
 import { area, select, useForm } from "../../ui/form.tsx";

@@ -1,9 +1,8 @@
 import { Link, useNavigate } from "react-router";
 import type { ProcessTemplate, Run, TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useLoad, usePages, useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { usePages } from "../../data/use-list.ts";
-import { useLoad, useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Option, optionsOf } from "../../ui/field.tsx";
 import { SegmentsFilter, SelectFilter } from "../../ui/filters.tsx";

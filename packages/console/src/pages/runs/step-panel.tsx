@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Position, RunAction } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import type { Loaded } from "../../data/use-load.ts";
+import type { Loaded } from "../../data/queries.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo, useNamed } from "../../ui/combo.tsx";

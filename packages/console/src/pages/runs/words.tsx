@@ -2,7 +2,7 @@ import { Link } from "react-router";
 import type { Run, RunAction, RunStep, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
-import { useFollowed } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/queries.ts";
 import { Paperclip } from "../../ui/icons.tsx";
 import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
 import "./runs.css";

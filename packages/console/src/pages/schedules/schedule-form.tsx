@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { Schedule, SchedulesTestParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, fullTime, relative } from "../../data/format.ts";
-import { pause, useFollowed } from "../../data/use-load.ts";
+import { pause, useFollowed } from "../../data/queries.ts";
 import { messageOf } from "../../ui/failure.tsx";
 import type { Option } from "../../ui/field.tsx";
 import { json, segments, select, text, time, useForm } from "../../ui/form.tsx";

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Limits as Rules } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, duration, number, plural } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useLoad } from "../../data/queries.ts";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 

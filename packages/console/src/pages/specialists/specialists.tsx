@@ -5,8 +5,8 @@ import type {
   SpecialistsVersionsResult,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useFollowed, useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
-import { useFollowed, useRead } from "../../data/use-load.ts";
 import { DialogButton } from "../../ui/button.tsx";
 import { VersionList } from "../../ui/diff.tsx";
 import { area, text, useForm } from "../../ui/form.tsx";

@@ -2,7 +2,7 @@ import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { isApiError, type ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useRead } from "../../data/use-load.ts";
+import { useRead } from "../../data/queries.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, TextField } from "../../ui/field.tsx";

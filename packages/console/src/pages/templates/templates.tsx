@@ -1,6 +1,6 @@
 import type { TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useFollowed } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/queries.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Plus, Shapes } from "../../ui/icons.tsx";
 import { ListPage, wholeList } from "../../ui/list-page.tsx";

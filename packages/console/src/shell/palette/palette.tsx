@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation, useNavigate } from "react-router";
+import { pause, useLoad } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
 import { recentPlaces } from "../../data/stored.ts";
-import { pause, useLoad } from "../../data/use-load.ts";
 import { useModal } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { ArrowRight, Clock, Search } from "../../ui/icons.tsx";

@@ -1,18 +1,22 @@
 import {
+  type InfiniteData,
   keepPreviousData,
   QueryCache,
   QueryClient,
   QueryClientContext,
   type QueryFilters,
   type QueryKey,
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { type DependencyList, useContext, useMemo, useRef } from "react";
+import { type DependencyList, useContext, useMemo, useRef, useState } from "react";
 import { useLocation } from "react-router";
 import { isFinal } from "../../../client/errors.ts";
-import { isCredentialRefused } from "../../../client/index.ts";
+import { isCredentialRefused, type PagedCall } from "../../../client/index.ts";
 import { type Followed, isMeant, RETRY_MS, type Resource } from "./live.ts";
+import { type Merged, mergeRows } from "./merge-rows.ts";
 
 /** Returns a cache for one person's data: it must end with their session. Calls `expired` when the session has ended. */
 export const newCache = (expired: () => void) =>
@@ -51,7 +55,7 @@ interface How extends Omit<Followed, "resources"> {
 }
 
 /** One kind of resource, or several. */
-export type Resources = Resource | readonly Resource[];
+type Resources = Resource | readonly Resource[];
 
 /**
  * Loads when the dependencies change, and again when the server reports a change of one of the resources. Drops answers
@@ -98,7 +102,7 @@ export const useRead = <P, T>(
  * Returns a function that reads again. `refetch` would join a first read under way, which may be older than the change
  * that is the reason to read.
  */
-export function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>): () => Promise<void> {
+function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>): () => Promise<void> {
   const client = useQueryClient();
   return async () => {
     await client.cancelQueries({ queryKey, exact: true });
@@ -107,7 +111,7 @@ export function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>
 }
 
 /** How many changes the person has made: what a list shows after another one includes new rows. */
-export const own = { changes: 0 };
+const own = { changes: 0 };
 
 /** Returns a function that reads again what is shown and follows changes, after a change by the person. */
 export function useReadShown(): () => Promise<void> {
@@ -132,7 +136,7 @@ let asked = 0;
 const UNUSED_MS = 1000;
 
 /** Returns what identifies the data in the cache. Without a name, it is kept only as long as it is shown. */
-export function useQuestion(dependencies: DependencyList, name: string | undefined) {
+function useQuestion(dependencies: DependencyList, name: string | undefined) {
   const { pathname } = useLocation();
   return useMemo(
     (): { queryKey: QueryKey; gcTime?: number } =>
@@ -145,9 +149,118 @@ export function useQuestion(dependencies: DependencyList, name: string | undefin
 }
 
 /** Returns the error of a question; it remains while the retry runs. */
-export function useLastError(queryKey: QueryKey, error: unknown, hasData: boolean): unknown {
+function useLastError(queryKey: QueryKey, error: unknown, hasData: boolean): unknown {
   const last = useRef<{ of: QueryKey; error: unknown }>(undefined);
   if (error !== null) last.current = { of: queryKey, error };
   else if (hasData || last.current?.of !== queryKey) last.current = undefined;
   return last.current?.error;
+}
+
+export interface Pages<T> {
+  items: T[] | undefined;
+  error: unknown;
+  /** Whether the next page is loading. */
+  loading: boolean;
+  /** Loads the next page; undefined on the last. */
+  more: (() => Promise<void>) | undefined;
+  /** Reloads everything shown. */
+  reload(): Promise<void>;
+  /** In a live list: the rows that were created since it was loaded, and a function that inserts them. */
+  news?: { count: number; show(): void } | undefined;
+}
+
+interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+type Read<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>>;
+
+/**
+ * A list loaded page by page. The name is that of `useFollowed`. After a change of one of the resources, the shown rows
+ * are updated in place, and new ones are counted (`news`).
+ */
+export function usePages<T extends object>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
+  dependencies: DependencyList,
+  name?: string,
+  resources: Resources = [],
+): Pages<T> {
+  const question = useQuestion(dependencies, name);
+  const query = useInfiniteQuery({
+    ...question,
+    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }: Page<T>) => next,
+    meta: { followed: { resources: [resources].flat() } },
+  });
+  const { data, isFetching, refetch, fetchNextPage } = query;
+  const { merged, show } = useShown(question.queryKey, query);
+  const error = useLastError(question.queryKey, query.error, data !== undefined);
+  const reload = useReadAgain(question.queryKey, refetch);
+  const more = async () => {
+    // A page under way must not be lost, nor read twice.
+    if (isFetching) await refetch({ cancelRefetch: false });
+    await fetchNextPage();
+  };
+  return {
+    items: merged?.items,
+    // The list stays until the connection is back, but not if it may no longer be read.
+    error: data && !query.isFetchNextPageError && !isFinal(error) ? undefined : error,
+    loading: query.isFetchingNextPage,
+    more: merged?.next ? more : undefined,
+    reload,
+    news: merged?.added ? { count: merged.added, show } : undefined,
+  };
+}
+
+/**
+ * Returns the rows to show: those of the first answer, and then the same rows as later answers have them. After a change
+ * by the person, and when asked to `show` them, new rows are included.
+ */
+function useShown<T extends object>(question: QueryKey, query: Read<T>) {
+  const { data, dataUpdatedAt, isFetchedAfterMount } = query;
+  const last = useRef<{ of: QueryKey; changes: number; merged: Merged<T> }>(undefined);
+  const [shows, setShows] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer counts also if nothing has changed
+  const merged = useMemo(() => {
+    if (!data) return undefined;
+    const fresh = { items: data.pages.flatMap(({ items }) => items), next: data.pages.at(-1)?.next ?? null };
+    const before = last.current;
+    const { changes } = own;
+    const isSame = before?.of === question && before.changes === changes;
+    const now: Merged<T> = isSame ? mergeRows(before.merged, fresh) : { ...fresh, added: 0 };
+    // Rows of an earlier visit are not what the person sees now.
+    if (isFetchedAfterMount) last.current = { of: question, changes, merged: now };
+    return now;
+  }, [question, data, dataUpdatedAt, isFetchedAfterMount, shows]);
+  const show = () => {
+    last.current = undefined;
+    setShows(shows + 1);
+  };
+  return { merged, show };
+}
+
+/** The items of a list operation, page by page. Name and resources are those of `usePages`. */
+export function useList<P extends object, A, T extends object>(
+  list: PagedCall<P, A, T>,
+  params: Omit<P, "cursor" | "offset">,
+  name?: string,
+  resources?: Resources,
+): Pages<T> {
+  const { items: field, by } = list.pages;
+  return usePages(
+    async (cursor, signal) => {
+      const page = { limit: 50, ...params, ...(cursor && { [by]: cursor }) };
+      const answer = (await list(page as unknown as P, { signal })) as Record<string, unknown>;
+      const items = answer[field] as T[];
+      if (by === "cursor")
+        return { items, next: (answer.next ?? answer.next_cursor ?? null) as string | null };
+      const end = Number(cursor ?? 0) + items.length;
+      return { items, next: items.length > 0 && end < Number(answer.total) ? String(end) : null };
+    },
+    [JSON.stringify(params)],
+    name,
+    resources,
+  );
 }
