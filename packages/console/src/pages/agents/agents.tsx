@@ -8,7 +8,7 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration, filled, number, percent } from "../../data/format.ts";
-import { useFollowed, useList } from "../../data/queries.ts";
+import { useList, useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -79,20 +79,11 @@ const FILTERS: Record<Shown, object> = {
   all: {},
 };
 
-function useAttention() {
-  const count = useFollowed(
-    HEALTH,
-    async (signal) => (await api.agents.list({ needs_attention: true, limit: 1 }, { signal })).total,
-    [],
-  );
-  return count.data;
-}
-
 function AllAgents() {
   const { may } = useSession();
   const [search] = useAddress();
   const navigate = useNavigate();
-  const attention = useAttention();
+  const attention = useRead(api.agents.list, { needs_attention: true, limit: 1 }, HEALTH).data?.total;
   const asked = search.get("status") ?? "active";
   const shown = asked in FILTERS ? (asked as Shown) : "active";
   const q = search.get("q") ?? "";

@@ -1,8 +1,8 @@
 import { Link } from "react-router";
 import type { Agent, Reception as Explained } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { plural } from "../../data/format.ts";
-import { useFollowed } from "../../data/queries.ts";
+import { filled, plural } from "../../data/format.ts";
+import { useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
@@ -32,11 +32,8 @@ export function Reception({ agent }: { agent: Agent }) {
   const [search, change] = useAddress();
   const event_id = search.get("event") ?? "";
   const form = useForm(FIELDS, { event: event_id });
-  const found = useFollowed(
-    HEALTH,
-    (signal) => api.deliveries.explain({ agent_id: agent.id, ...(event_id && { event_id }) }, { signal }),
-    [agent.id, event_id],
-  );
+  const which = { agent_id: agent.id, ...filled({ event_id }) };
+  const found = useRead(api.deliveries.explain, which, HEALTH);
   const task = useFormTask(async () => change({ event: form.values().event }));
   return (
     <div className="stack">

@@ -2,9 +2,9 @@ import { useState } from "react";
 import type { Agent, Replay } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
 import { filled, number as formatted, plural } from "../../data/format.ts";
-import { useFollowed, useLoad } from "../../data/queries.ts";
+import { useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
-import { Button } from "../../ui/button.tsx";
+import { DialogButton } from "../../ui/button.tsx";
 import { check, number, select, time, useForm } from "../../ui/form.tsx";
 import { ActButton, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { History } from "../../ui/icons.tsx";
@@ -22,14 +22,8 @@ const WAITS: Record<NonNullable<Replay["waiting_for"]>, string> = {
 /** The last replay of past events to an agent with its progress, and a button that starts one. */
 export function Replays({ agent }: { agent: Agent }) {
   const { may } = useSession();
-  const [open, setOpen] = useState(false);
   const of = { agent_id: agent.id };
-  const list = useFollowed(
-    ["event", "clock"],
-    (signal) => api.deliveries.replays({ ...of, limit: 1 }, { signal }),
-    [agent.id],
-    { name: "replays" },
-  );
+  const list = useRead(api.deliveries.replays, { ...of, limit: 1 }, ["event", "clock"], { name: "replays" });
   const last = list.data?.replays[0];
   const isRunning = last?.state === "running";
   return (
@@ -44,9 +38,12 @@ export function Replays({ agent }: { agent: Agent }) {
         />
       )}
       {list.data && !isRunning && may("deliveries.startReplay") && (
-        <Button label="Replay history" icon={History} onClick={() => setOpen(true)} />
+        <DialogButton
+          label="Replay history"
+          icon={History}
+          dialog={(onClose) => <ReplayForm agent={agent} onClose={onClose} />}
+        />
       )}
-      {open && <ReplayForm agent={agent} onClose={() => setOpen(false)} />}
     </div>
   );
 }
@@ -91,7 +88,7 @@ function ReplayForm({ agent, onClose }: SavingProps & { agent: Agent }) {
   const yesterday = new Date(serverNow() - DAY_MS).toISOString();
   const form = useForm(FIELDS, { from: yesterday, per_minute: 600 });
   const [counted, setCounted] = useState<{ of: string; text: string }>();
-  const interests = useLoad((signal) => api.interests.list({ agent_id, limit: 200 }, { signal }), [agent_id]);
+  const interests = useRead(api.interests.list, { agent_id, limit: 200 });
   const { per_minute, from, again, ...optional } = form.values();
   const wanted = { agent_id, again, from: from ?? "", ...filled(optional) };
   // A count is shown, and the replay can start, as long as the fields are those that were counted.

@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
 import { filled, fullTime, number } from "../../data/format.ts";
-import { isSettled, useFollowed, useList } from "../../data/queries.ts";
+import { isSettled, useList, useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
@@ -111,12 +111,7 @@ export function DeadLetters() {
 
 /** The causes of the letters that match the rest of the filter. */
 function useGroups({ cause: _, ...filter }: LetterFilter) {
-  const loaded = useFollowed(
-    "event",
-    (signal) => api.deliveries.deadLetterGroups(filter, { signal }),
-    [JSON.stringify(filter)],
-    { name: "causes" },
-  );
+  const loaded = useRead(api.deliveries.deadLetterGroups, filter, "event", { name: "causes" });
   const { groups = [], total = 0, more = false } = loaded.data ?? {};
   // The list waits for them: they are above it, and would move it.
   return { groups, total, more, isSettled: isSettled(loaded) };

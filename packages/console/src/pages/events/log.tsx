@@ -2,7 +2,7 @@ import { useState } from "react";
 import { escapeControls } from "../../../../client/support.ts";
 import { api } from "../../data/api.ts";
 import { withoutSequences } from "../../data/format.ts";
-import { useLoad } from "../../data/queries.ts";
+import { useRead } from "../../data/queries.ts";
 import { Code, Time } from "../../ui/text.tsx";
 
 interface Props {
@@ -12,10 +12,7 @@ interface Props {
 
 /** The log of an agent about a delivery, as text whatever is in it; nothing, or `none`, without a log. */
 export function DeliveryLog({ agent_id, delivery_id, none }: Props & { none?: string }) {
-  const { data, error } = useLoad(
-    (signal) => api.deliveries.log({ agent_id, delivery_id }, { signal }),
-    [agent_id, delivery_id],
-  );
+  const { data, error } = useRead(api.deliveries.log, { agent_id, delivery_id });
   if (typeof data?.log !== "string")
     return none && (data || error) ? <p className="faint small">{none}</p> : null;
   return (

@@ -4,7 +4,7 @@ import type { Exemplar, ExemplarReferrer } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useTitle } from "../../data/names.ts";
-import { useFollowed, useRead } from "../../data/queries.ts";
+import { useRead } from "../../data/queries.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { FileField } from "../../ui/field.tsx";
@@ -34,8 +34,7 @@ const COLUMNS: Column<Exemplar>[] = [
 /** Texts that runs follow as examples. */
 export function Exemplars() {
   const q = (useSearchParams()[0].get("q") ?? "").toLowerCase();
-  const load = (signal: AbortSignal) => api.exemplars.list({}, { signal });
-  const loaded = useFollowed("exemplar", load, [], { name: "exemplars" });
+  const loaded = useRead(api.exemplars.list, {}, "exemplar", { name: "exemplars" });
   return (
     <ListPage
       title="Exemplars"

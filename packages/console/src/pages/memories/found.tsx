@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, listed, number, plural } from "../../data/format.ts";
-import { useLoad } from "../../data/queries.ts";
+import { useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -82,11 +82,7 @@ export function FilterFields() {
 /** The results of a search and their explanation. */
 export function Found({ filters }: { filters: MemoryFilters }) {
   const [expect, setExpect] = useState("");
-  const found = useLoad(
-    (signal) => api.memories.search(paramsOf(filters, expect), { signal }),
-    [JSON.stringify(filters), expect],
-    "found",
-  );
+  const found = useRead(api.memories.search, paramsOf(filters, expect), [], { name: "found" });
   return (
     <Load of={found} lines={8}>
       {(answer) => (

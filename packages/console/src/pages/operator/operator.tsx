@@ -8,7 +8,7 @@ import {
   type TenantUsage,
 } from "../../../../client/index.ts";
 import { bytes, number, plural } from "../../data/format.ts";
-import { useLoad } from "../../data/queries.ts";
+import { useRead } from "../../data/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { select, text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
@@ -82,10 +82,7 @@ const SHOWN = { sort: select("Largest by", SORTS), hours: select("Of the last", 
 function Usage({ client }: { client: Client }) {
   const form = useForm(SHOWN, { hours: "24" });
   const { sort, hours } = form.drafts;
-  const usage = useLoad(
-    (signal) => client.tenants.usage({ sort, hours: Number(hours), limit: 100 }, { signal }),
-    [client, sort, hours],
-  );
+  const usage = useRead(client.tenants.usage, { sort, hours: Number(hours), limit: 100 });
   return (
     <div className="stack">
       {form.grid("sort", "hours")}
@@ -110,7 +107,7 @@ const USAGE = [
 ];
 
 function Nodes({ client }: { client: Client }) {
-  const found = useLoad((signal) => client.nodes.list({}, { signal }), [client]);
+  const found = useRead(client.nodes.list, {});
   const seconds = (age: number | null) => (age === null ? "None" : plural(Math.round(age), "second"));
   return (
     <Load of={found}>

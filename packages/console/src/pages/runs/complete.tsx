@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { HandoffOffer, RunsCompleteStepParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, filled } from "../../data/format.ts";
-import { useLoad } from "../../data/queries.ts";
+import { useRead } from "../../data/queries.ts";
 import { base64 } from "../../data/save-file.ts";
 import { useSession } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -103,10 +103,7 @@ const TONE = { open: "warn", accepted: "good", declined: "bad" } as const;
 
 /** Offers the step's result to the next assignee, if the step completes by acceptance. */
 export function Offers({ run, step }: StepProps) {
-  const offers = useLoad(
-    (signal) => api.runs.listOffers({ run_id: run.id }, { signal }),
-    [run.id, run.updated_at],
-  );
+  const offers = useRead(api.runs.listOffers, { run_id: run.id }, "run", { id: run.id });
   const own = (offers.data?.offers ?? []).filter(({ step_key }) => step_key === step.step_key);
   const offerable =
     step.completion_mode === "handoff_accepted" && ["ready", "in_progress"].includes(step.status);

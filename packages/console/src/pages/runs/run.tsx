@@ -10,7 +10,7 @@ import type {
 import { api } from "../../data/api.ts";
 import { bytes, duration, filled } from "../../data/format.ts";
 import { nameIs, useNames } from "../../data/names.ts";
-import { useFollowed, useList } from "../../data/queries.ts";
+import { useFollowed, useList, useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
@@ -26,7 +26,7 @@ import { useSaving } from "../../ui/task.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
 import { StepPanel } from "./step-panel.tsx";
 import { TimeAxis } from "./time-axis.tsx";
-import { Actions, loadActions, RunStatus, Steps, useOfRun } from "./words.tsx";
+import { Actions, RunStatus, Steps, useActions } from "./words.tsx";
 import "./runs.css";
 
 /** One run: its position, next actions and history. */
@@ -134,7 +134,7 @@ function Parts({ run, position }: PartsProps) {
 function Work({ run, position }: PartsProps) {
   const first =
     position.my_next?.step_key ?? position.ready_steps[0]?.step_key ?? run.steps[0]?.step_key ?? null;
-  const history = useOfRun(run, loadActions);
+  const history = useActions(run);
   const [search, change] = useAddress();
   const choose = (key: string) => change({ step: key }, { replace: true });
   const named = (key: string | null) => run.steps.find(({ step_key }) => step_key === key);
@@ -271,8 +271,8 @@ function CloseDialog({ run, onClose }: SavingProps & { run: RunWithAttempts }) {
 type RecordProps = { run: RunWithAttempts };
 
 /** The history of the run, latest first. */
-export function History({ run }: RecordProps) {
-  const history = useOfRun(run, loadActions);
+function History({ run }: RecordProps) {
+  const history = useActions(run);
   return <Load of={history}>{(actions) => <Actions label="History" actions={actions.toReversed()} />}</Load>;
 }
 
@@ -288,7 +288,7 @@ const RETROSPECTIVE_COLUMNS: Column<RunsRetrospectiveResult["items"][number]>[] 
 
 /** The time of each step, and what completed it. */
 function Retrospective({ run }: RecordProps) {
-  const loaded = useOfRun(run, (run_id, signal) => api.runs.retrospective({ run_id }, { signal }));
+  const loaded = useRead(api.runs.retrospective, { run_id: run.id }, "run", { id: run.id });
   return (
     <Load of={loaded}>
       {({ items }) => (
@@ -307,7 +307,7 @@ function Retrospective({ run }: RecordProps) {
 const ACTOR = /(?<=; by )(usr|ag)_[\w-]+/g;
 
 function StatusDocument({ run }: RecordProps) {
-  const loaded = useOfRun(run, (run_id, signal) => api.runs.statusDocument({ run_id }, { signal }));
+  const loaded = useRead(api.runs.statusDocument, { run_id: run.id }, "run", { id: run.id });
   const nameOf = useNames([...new Set(loaded.data?.match(ACTOR))]);
   return (
     <Load of={loaded} lines={8}>

@@ -2,7 +2,7 @@ import { Link } from "react-router";
 import type { Run, RunAction, RunStep, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
-import { useFollowed } from "../../data/queries.ts";
+import { type Loaded, useRead } from "../../data/queries.ts";
 import { Paperclip } from "../../ui/icons.tsx";
 import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
 import "./runs.css";
@@ -46,17 +46,10 @@ export interface StepProps {
   step: Step;
 }
 
-/** Loads a part of a run, and again as the run changes. */
-export function useOfRun<T>(
-  { id }: RunWithAttempts,
-  load: (run_id: string, signal: AbortSignal) => Promise<T>,
-) {
-  return useFollowed("run", (signal) => load(id, signal), [id], { id });
-}
-
-/** Returns what was done in a run, in order. */
-export async function loadActions(run_id: string, signal: AbortSignal): Promise<RunAction[]> {
-  return (await api.runs.history({ run_id, include: "actions" }, { signal })).actions ?? [];
+/** Loads what was done in a run, in order. */
+export function useActions({ id }: RunWithAttempts): Loaded<RunAction[]> {
+  const { data, ...loaded } = useRead(api.runs.history, { run_id: id, include: "actions" }, "run", { id });
+  return { ...loaded, data: data && (data.actions ?? []) };
 }
 
 const DID: Record<RunAction["kind"], { says: string; tone: Tone }> = {

@@ -1,6 +1,6 @@
 import type { TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useFollowed } from "../../data/queries.ts";
+import { useRead } from "../../data/queries.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Plus, Shapes } from "../../ui/icons.tsx";
 import { ListPage, wholeList } from "../../ui/list-page.tsx";
@@ -21,8 +21,7 @@ const COLUMNS: Column<TemplateSummary>[] = [
 
 /** Templates of processes to start runs from. */
 export function Templates() {
-  const load = (signal: AbortSignal) => api.templates.list({}, { signal });
-  const loaded = useFollowed("template", load, [], { name: "templates" });
+  const loaded = useRead(api.templates.list, {}, "template", { name: "templates" });
   const author = <ButtonLink label="Create template" to="/templates/new" kind="primary" icon={Plus} />;
   return (
     <ListPage
