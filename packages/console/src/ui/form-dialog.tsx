@@ -12,7 +12,10 @@ export interface SavingProps {
   onClose(): void;
 }
 
-interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
+interface FormDialogProps extends Pick<DialogProps, "title" | "onClose" | "wide"> {
+  /** All its fields are shown, unless there are children. */
+  form?: { rows(): ReactNode };
+  children?: ReactNode;
   submit: string;
   task: Task<[]>;
   /** Replaces the task's error; null if a field shows it. */
@@ -25,19 +28,13 @@ interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
 const LEAVE = { title: "Close without saving?", text: "Your text will be lost.", action: "Discard" };
 
 /** A dialog with a form. Errors appear above the buttons. Escape asks before a text is lost. */
-export function FormDialog({
-  submit,
-  task,
-  error = task.error,
-  disabled,
-  danger,
-  children,
-  ...dialog
-}: FormDialogProps) {
-  const form = useId();
+export function FormDialog(props: FormDialogProps) {
+  const { title, wide, onClose, form, children = form?.rows(), submit, disabled, danger } = props;
+  const { task, error = task.error } = props;
+  const id = useId();
   const written = useRef(false);
   const leave = async () => {
-    if (!written.current || (await confirm(LEAVE))) dialog.onClose();
+    if (!written.current || (await confirm(LEAVE))) onClose();
   };
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -45,21 +42,21 @@ export function FormDialog({
   };
   const footer = (
     <>
-      <Button label="Cancel" onClick={dialog.onClose} />
+      <Button label="Cancel" onClick={onClose} />
       <Button
         label={submit}
         kind={danger ? "danger" : "primary"}
         type="submit"
-        form={form}
+        form={id}
         busy={task.busy}
         disabled={disabled}
       />
     </>
   );
   return (
-    <Dialog {...dialog} onClose={leave} footer={footer}>
+    <Dialog {...{ title, wide, footer }} onClose={leave}>
       <form
-        id={form}
+        id={id}
         className="stack"
         onSubmit={send}
         onInput={({ target }) => {

@@ -15,7 +15,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { SegmentsFilter } from "../../ui/filters.tsx";
 import { area, check, select, text, useForm } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -82,7 +82,6 @@ const FILTERS: Record<Shown, object> = {
 function AllAgents() {
   const { may } = useSession();
   const [search] = useAddress();
-  const navigate = useNavigate();
   const attention = useRead(api.agents.list, { needs_attention: true, limit: 1 }, HEALTH).data?.total;
   const asked = search.get("status") ?? "active";
   const shown = asked in FILTERS ? (asked as Shown) : "active";
@@ -100,12 +99,7 @@ function AllAgents() {
       lead="Programs that receive events, use memories and work on runs."
       actions={<ButtonLink label="Enter a device code" to="/connect" />}
       create={may("agents.create") && "Create agent"}
-      dialog={(onClose) => (
-        <CreateAgent
-          onClose={onClose}
-          onCreated={(id) => navigate(`/agents/${id}?tab=interests`, { replace: true })}
-        />
-      )}
+      dialog={(onClose) => <CreateAgent onClose={onClose} />}
       searched
       filters={
         <SegmentsFilter
@@ -174,7 +168,8 @@ const NEW_AGENT = {
 };
 
 /** Creates an agent and optionally its first key, which is shown once. */
-function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
+function CreateAgent({ onClose }: SavingProps) {
+  const navigate = useNavigate();
   const form = useForm(NEW_AGENT, { wantsKey: true });
   const isPush = form.drafts.delivery_mode === "push";
   const [made, setMade] = useState<Created>();
@@ -185,7 +180,8 @@ function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: st
     );
     setMade({ agent, ...(wantsKey && (await firstKey(agent.id))) });
   });
-  if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
+  const open = (id: string) => navigate(`/agents/${id}?tab=interests`, { replace: true });
+  if (made) return <Secrets {...made} onDone={() => open(made.agent.id)} />;
   return (
     <FormDialog title="New agent" submit="Create agent" onClose={onClose} task={create}>
       {form.rows("name", "description", "delivery_mode")}

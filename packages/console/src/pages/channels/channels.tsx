@@ -22,16 +22,13 @@ const COLUMNS: Column<Channel>[] = [
 ];
 
 export function Channels() {
-  const navigate = useNavigate();
   const q = useSearchParams()[0].get("q");
   return (
     <ListPage
       title="Channels"
       lead="A channel sends the same events to several agents: its feeds select them, and every member receives them."
       create="Create channel"
-      dialog={(onClose) => (
-        <ChannelForm onClose={onClose} onSaved={({ id }) => navigate(`/channels/${id}`, { replace: true })} />
-      )}
+      dialog={(onClose) => <ChannelForm onClose={onClose} />}
       searched
       pages={useList(api.channels.list, q ? { search: q } : {}, "channels", "channel")}
       columns={COLUMNS}
@@ -56,7 +53,7 @@ export function ChannelPage() {
           <DialogButton
             label="Edit"
             icon={Pencil}
-            dialog={(onClose) => <ChannelForm channel={data} onClose={onClose} onSaved={onClose} />}
+            dialog={(onClose) => <ChannelForm channel={data} onClose={onClose} />}
           />
           <DeleteButton
             name={data.name}
@@ -140,11 +137,7 @@ const FEED = {
 function AddFeed({ channel_id, onClose }: SavingProps & { channel_id: string }) {
   const form = useForm(FEED);
   const add = useSaving(onClose, () => api.channels.createFeed({ channel_id, ...form.values() }));
-  return (
-    <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add}>
-      {form.rows()}
-    </FormDialog>
-  );
+  return <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add} form={form} />;
 }
 
 /** The recipients of a channel's events. */
@@ -217,27 +210,23 @@ function AddMember({ channel_id, onClose }: SavingProps & { channel_id: string }
   );
 }
 
-interface Props {
-  /** The channel to edit; without it, a new one is created. */
-  channel?: Channel;
-  onClose(): void;
-  onSaved(channel: Channel): unknown;
-}
-
 const CHANNEL = {
   name: text("Name", { required: true, placeholder: "deployments", hint: "Must be unique." }),
   description: area("Description", { rows: 2 }),
 };
 
-function ChannelForm({ channel, onClose, onSaved }: Props) {
+/** Edits a channel, or creates one. */
+function ChannelForm({ channel, onClose }: SavingProps & { channel?: Channel }) {
   const form = useForm(CHANNEL, channel);
+  const navigate = useNavigate();
   const save = useFormTask(async () => {
     const saved = channel
       ? await form.save(api.channels, { channel_id: channel.id }, `/channels/${channel.id}`)
       : await api.channels.create(form.values());
     if (!saved) return;
     toast({ title: channel ? "Saved." : `${saved.name} created.` });
-    await onSaved(saved);
+    if (channel) onClose();
+    else navigate(`/channels/${saved.id}`, { replace: true });
   });
   return (
     <FormDialog
@@ -245,8 +234,7 @@ function ChannelForm({ channel, onClose, onSaved }: Props) {
       submit={channel ? "Save" : "Create channel"}
       onClose={onClose}
       task={save}
-    >
-      {form.rows()}
-    </FormDialog>
+      form={form}
+    />
   );
 }

@@ -8,7 +8,7 @@ import { useAddress } from "../../data/use-address.ts";
 import { Button } from "../../ui/button.tsx";
 import { CheckFilter, FilterForm, SelectFilter, useSince } from "../../ui/filters.tsx";
 import { json, text, time, useForm } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { briefColumn, type Column, column, endColumn, List, RowLink } from "../../ui/table.tsx";
@@ -63,7 +63,6 @@ const COLUMNS: Column<Listed>[] = [
 /** All events, latest first; the filters are in the address. */
 export function Events() {
   const [search, set] = useAddress();
-  const navigate = useNavigate();
   const { user } = useSession();
   const asked = paramsOf(search);
   const since = useSince(Number(search.get("within")));
@@ -101,17 +100,7 @@ export function Events() {
         columns={COLUMNS}
         empty={isFiltered ? <NoMatch service={service} /> : <NoEvents publish={publish} service={service} />}
       />
-      {search.get("publish") && (
-        <Publish
-          onClose={() => set({ publish: null })}
-          onPublished={(id, duplicate) => {
-            toast({
-              title: duplicate ? "An event with this ID exists. This is the original." : "Published.",
-            });
-            navigate(`/events/${id}`);
-          }}
-        />
-      )}
+      {search.get("publish") && <Publish onClose={() => set({ publish: null })} />}
     </Page>
   );
 }
@@ -192,8 +181,8 @@ const EXAMPLE = {
 };
 
 /** Publishes an event manually, for testing. */
-function Publish(props: { onClose(): void; onPublished(id: string, duplicate: boolean): void }) {
-  const { onClose, onPublished } = props;
+function Publish({ onClose }: SavingProps) {
+  const navigate = useNavigate();
   const form = useForm(EVENT, EXAMPLE);
   const publish = useFormTask(async () => {
     const { data, ...attributes } = form.values();
@@ -206,7 +195,10 @@ function Publish(props: { onClose(): void; onPublished(id: string, duplicate: bo
     };
     const result = await api.events.publish({ event });
     toastWarnings(result);
-    if ("event_id" in result) onPublished(result.event_id, result.status === "duplicate");
+    if (!("event_id" in result)) return;
+    const isKnown = result.status === "duplicate";
+    toast({ title: isKnown ? "An event with this ID exists. This is the original." : "Published." });
+    navigate(`/events/${result.event_id}`);
   });
   return (
     <FormDialog
@@ -215,8 +207,7 @@ function Publish(props: { onClose(): void; onPublished(id: string, duplicate: bo
       onClose={onClose}
       task={publish}
       disabled={form.isWrong}
-    >
-      {form.rows()}
-    </FormDialog>
+      form={form}
+    />
   );
 }

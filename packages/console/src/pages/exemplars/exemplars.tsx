@@ -232,9 +232,5 @@ function RenameDialog({ exemplar, onClose }: SavingProps & { exemplar: Exemplar 
     await api.exemplars.rename({ exemplar_id: exemplar.id, ...form.values() });
     return "Renamed.";
   });
-  return (
-    <FormDialog title="Rename exemplar" submit="Rename" onClose={onClose} task={rename}>
-      {form.rows()}
-    </FormDialog>
-  );
+  return <FormDialog title="Rename exemplar" submit="Rename" onClose={onClose} task={rename} form={form} />;
 }

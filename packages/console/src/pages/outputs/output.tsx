@@ -216,11 +216,7 @@ function MailDialog({ output, onClose }: DialogProps) {
     await api.outputs.email({ output_id: output.id, ...filled(mail) });
     return `Sent to ${mail.to}.`;
   });
-  return (
-    <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send}>
-      {form.rows()}
-    </FormDialog>
-  );
+  return <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send} form={form} />;
 }
 
 const FILED = {
@@ -234,9 +230,5 @@ function FileDialog({ output, onClose }: DialogProps) {
     const saved = await form.save(api.outputs, { output_id: output.id }, `/outputs/${output.id}`);
     return saved ? undefined : false;
   });
-  return (
-    <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
-      {form.rows()}
-    </FormDialog>
-  );
+  return <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save} form={form} />;
 }

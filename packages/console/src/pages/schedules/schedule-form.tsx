@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useNavigate } from "react-router";
 import type { Schedule, SchedulesTestParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, fullTime, relative } from "../../data/format.ts";
@@ -6,17 +7,10 @@ import { pause, useFollowed } from "../../data/queries.ts";
 import { messageOf } from "../../ui/failure.tsx";
 import type { Option } from "../../ui/field.tsx";
 import { json, segments, select, text, time, useForm } from "../../ui/form.tsx";
-import { FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps, saveChanges } from "../../ui/form-dialog.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Badge, Time, type Tone } from "../../ui/text.tsx";
 import "./schedules.css";
-
-interface Props {
-  /** The schedule to edit; without it, a new one is created. */
-  schedule?: Schedule;
-  onClose(): void;
-  onSaved(schedule: Schedule): unknown;
-}
 
 const REPEAT = [
   { value: "cron", label: "Repeatedly" },
@@ -65,7 +59,9 @@ function knownOf(schedule: Schedule | undefined) {
   return { ...event, ...schedule, repeat, at: at ?? inAnHour, time_zone: time_zone ?? HERE };
 }
 
-export function ScheduleForm({ schedule, onClose, onSaved }: Props) {
+/** Edits a schedule, or creates one. */
+export function ScheduleForm({ schedule, onClose }: SavingProps & { schedule?: Schedule }) {
+  const navigate = useNavigate();
   const [before] = useState(schedule);
   const form = useForm<typeof FIELDS>(FIELDS, knownOf(schedule));
   const { name, repeat, cron, time_zone, at, on_missed, ...given } = form.values();
@@ -88,7 +84,8 @@ export function ScheduleForm({ schedule, onClose, onSaved }: Props) {
       : await api.schedules.create(wanted);
     if (!saved) return;
     toast({ title: before ? "Saved." : `${saved.name} created.` });
-    await onSaved(saved);
+    if (before) onClose();
+    else navigate(`/schedules/${saved.id}`, { replace: true });
   });
   return (
     <FormDialog

@@ -26,7 +26,6 @@ const COLUMNS: Column<Schedule>[] = [
 
 /** The schedules of the organisation, or a member's own. */
 export function Schedules() {
-  const navigate = useNavigate();
   const { user } = useSession();
   const q = useSearchParams()[0].get("q");
   return (
@@ -38,12 +37,7 @@ export function Schedules() {
           : "Events that you publish repeatedly, or once at a time. Admins see all schedules."
       }
       create="Create schedule"
-      dialog={(onClose) => (
-        <ScheduleForm
-          onClose={onClose}
-          onSaved={({ id }) => navigate(`/schedules/${id}`, { replace: true })}
-        />
-      )}
+      dialog={(onClose) => <ScheduleForm onClose={onClose} />}
       searched
       pages={useList(api.schedules.list, q ? { search: q } : {}, "schedules", "schedule")}
       columns={COLUMNS}
@@ -154,7 +148,7 @@ function Actions({ schedule }: { schedule: Schedule }) {
       <DialogButton
         label="Edit"
         icon={Pencil}
-        dialog={(onClose) => <ScheduleForm schedule={schedule} onClose={onClose} onSaved={onClose} />}
+        dialog={(onClose) => <ScheduleForm schedule={schedule} onClose={onClose} />}
       />
       <DeleteButton
         name={name}

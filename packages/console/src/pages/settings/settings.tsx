@@ -87,11 +87,7 @@ const TEAM = { name: text("Name", { required: true, maxLength: 200 }), descripti
 function AddDialog({ onClose }: SavingProps) {
   const form = useForm(TEAM);
   const add = useSaving(onClose, async () => void (await api.teams.create(filled(form.values()))));
-  return (
-    <FormDialog title="New team" submit="Create team" onClose={onClose} task={add}>
-      {form.rows()}
-    </FormDialog>
-  );
+  return <FormDialog title="New team" submit="Create team" onClose={onClose} task={add} form={form} />;
 }
 
 const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
@@ -272,11 +268,7 @@ function InviteDialog({ onClose, onPassword }: InviteProps) {
     if (password) onPassword({ email, password });
     return undefined;
   });
-  return (
-    <FormDialog title="Invite person" submit="Invite" onClose={onClose} task={invite}>
-      {form.rows()}
-    </FormDialog>
-  );
+  return <FormDialog title="Invite person" submit="Invite" onClose={onClose} task={invite} form={form} />;
 }
 
 function Actions({ user, onPassword }: { user: User; onPassword(shown: Password): void }) {
