@@ -107,10 +107,10 @@ export function Json({ value, label = "JSON" }: { value: unknown; label?: string
 }
 
 /** A text for machines, to read and copy. */
-export function Code({ text, label }: { text: string; label: string }) {
+export function Code({ text, label, onCopied }: CopyProps & { label: string }) {
   return (
     <div className="code-block">
-      <Copy text={text} label={`Copy ${label}`} />
+      <Copy text={text} label={`Copy ${label}`} onCopied={onCopied} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
       <section className="code-scroll" tabIndex={0} aria-label={label}>
         <pre>{text}</pre>

@@ -11,7 +11,7 @@ import { usePages, useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { useAct } from "../../ui/form-dialog.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
 import { CircleCheck, CircleX, Laptop, Plus, Smartphone, TimerOff } from "../../ui/icons.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Load, wideEndColumn } from "../../ui/table.tsx";
@@ -53,7 +53,19 @@ export function Devices({ agent }: { agent: Agent }) {
           ...COLUMNS,
           endColumn(
             "",
-            (session: Session) => may("sessions.delete") && <Disconnect agent={agent} session={session} />,
+            ({ client_name, session_id }: Session) =>
+              may("sessions.delete") && (
+                <ActButton
+                  label="Disconnect"
+                  small
+                  kind="quiet"
+                  title={`Disconnect ${client_name}?`}
+                  text="Its key is revoked and stops working within 5 seconds. This cannot be undone, but it can connect again."
+                  action="Disconnect"
+                  act={() => api.sessions.delete({ agent_id: agent.id, session_id })}
+                  done={`${client_name} disconnected.`}
+                />
+              ),
           ),
         ]}
         empty={
@@ -101,18 +113,6 @@ function hostOf(client_id: string): string {
   return URL.canParse(client_id) ? ` of ${new URL(client_id).host}` : "";
 }
 
-function Disconnect({ agent, session }: { agent: Agent; session: Session }) {
-  const { client_name, session_id } = session;
-  const disconnect = useAct(() => ({
-    title: `Disconnect ${client_name}?`,
-    text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but it can connect again.",
-    action: "Disconnect",
-    act: () => api.sessions.delete({ agent_id: agent.id, session_id }),
-    done: `${client_name} disconnected.`,
-  }));
-  return <Button label="Disconnect" small kind="quiet" onClick={() => disconnect.run()} />;
-}
-
 interface Props {
   agent: { id: string; name: string };
   /** The link to open elsewhere, if the code was issued just now. */
@@ -124,15 +124,11 @@ export function Approval({ agent, link }: Props) {
   const status = useRead(api.devices.status, { agent_id: agent.id }, "device");
   const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
   useAtExpiry(isOpen ? status.data : undefined, status.reload);
-  const decide = useTask((claim_id: string, action: "approve" | "reject") =>
-    api.devices.confirm({ agent_id: agent.id, claim_id, action }),
-  );
   return (
     <Load of={status}>
       {(now) => {
         if (now.state === "waiting") return <Waiting status={now} agent={agent} link={link} />;
-        if (now.state === "verifying")
-          return <Asking status={now} agent={agent} busy={decide.busy} decide={decide.run} />;
+        if (now.state === "verifying") return <Asking status={now} agent={agent} />;
         return <Settled status={now} agent={agent} />;
       }}
     </Load>
@@ -181,15 +177,11 @@ function Waiting(props: { status: Of<"waiting">; agent: Props["agent"]; link: st
   );
 }
 
-interface AskingProps {
-  status: Of<"verifying">;
-  agent: Props["agent"];
-  busy: boolean;
-  decide(claim_id: string, action: "approve" | "reject"): unknown;
-}
-
-function Asking({ status, agent, busy, decide }: AskingProps) {
+function Asking({ status, agent }: { status: Of<"verifying">; agent: Props["agent"] }) {
   const { client_info, claimed_at, scopes, claim_id } = status;
+  const decide = useTask((claim_id: string, action: "approve" | "reject") =>
+    api.devices.confirm({ agent_id: agent.id, claim_id, action }),
+  );
   return (
     <div className="stack connect-step">
       <div className="row">
@@ -222,10 +214,10 @@ function Asking({ status, agent, busy, decide }: AskingProps) {
           <Button
             label="Approve device"
             kind="primary"
-            busy={busy}
-            onClick={() => decide(claim_id, "approve")}
+            busy={decide.busy}
+            onClick={() => decide.run(claim_id, "approve")}
           />
-          <Button label="Deny" disabled={busy} onClick={() => decide(claim_id, "reject")} />
+          <Button label="Deny" disabled={decide.busy} onClick={() => decide.run(claim_id, "reject")} />
         </div>
       )}
     </div>

@@ -6,7 +6,7 @@ import { useList } from "../../data/queries.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { CheckField, type Option } from "../../ui/field.tsx";
 import { code, converted, select, text, useForm } from "../../ui/form.tsx";
-import { FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
+import { ActIcon, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
@@ -17,24 +17,11 @@ import "./agents.css";
 
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
-  const list = useList(api.interests.list, { agent_id: agent.id }, "interests", "interest");
-  const remove = useAct((interest: Interest) => ({
-    title: "Delete this interest?",
-    text: (
-      <>
-        New events of <code>{interest.event_type}</code> no longer match {agent.name}. Existing deliveries are
-        kept. This cannot be undone.
-      </>
-    ),
-    action: "Delete interest",
-    act: () => api.interests.delete({ agent_id: agent.id, id: interest.id }),
-    done: "Interest deleted.",
-  }));
   return (
     <EditableList
-      pages={list}
+      pages={useList(api.interests.list, { agent_id: agent.id }, "interests", "interest")}
       label="Interests"
-      columns={(edit) => columnsOf(edit, remove.run)}
+      columns={(edit) => columnsOf(agent, edit)}
       add="Add interest"
       kind="plain"
       empty={{
@@ -47,9 +34,7 @@ export function Interests({ agent }: { agent: Agent }) {
   );
 }
 
-type Act = (interest: Interest) => unknown;
-
-const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
+const columnsOf = (agent: Agent, edit: (interest: Interest) => void): Column<Interest>[] => [
   column("Event type", (interest) => (
     <button type="button" className="link opens" onClick={() => edit(interest)}>
       <code>{interest.event_type}</code>
@@ -72,10 +57,19 @@ const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
         label={`Edit interest ${interest.event_type}`}
         onClick={() => edit(interest)}
       />
-      <IconButton
+      <ActIcon
         icon={Trash2}
         label={`Delete interest ${interest.event_type}`}
-        onClick={() => remove(interest)}
+        title="Delete this interest?"
+        text={
+          <>
+            New events of <code>{interest.event_type}</code> no longer match {agent.name}. Existing deliveries
+            are kept. This cannot be undone.
+          </>
+        }
+        action="Delete interest"
+        act={() => api.interests.delete({ agent_id: agent.id, id: interest.id })}
+        done="Interest deleted."
       />
     </>
   )),

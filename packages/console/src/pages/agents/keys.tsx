@@ -2,16 +2,15 @@ import { type ReactNode, useCallback, useRef, useState } from "react";
 import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/queries.ts";
-import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { CheckField, Segments } from "../../ui/field.tsx";
 import { select, text, useForm } from "../../ui/form.tsx";
-import { confirm, FormDialog, useAct, useUnsaved } from "../../ui/form-dialog.tsx";
+import { ActButton, confirm, FormDialog, useUnsaved } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn } from "../../ui/table.tsx";
 import { useFormTask } from "../../ui/task.tsx";
-import { Copy, Secret, Time } from "../../ui/text.tsx";
+import { Code, Secret, Time } from "../../ui/text.tsx";
 import { type Snippet, snippetsFor } from "./snippets.ts";
 import "./agents.css";
 
@@ -20,13 +19,6 @@ type Key = KeysListResult["keys"][number];
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
   const list = useList(api.keys.list, { agent_id: agent.id }, undefined, ["key", "device"]);
-  const revoke = useAct((key: Key) => ({
-    title: `Revoke ${key.name ?? `${key.prefix}…`}?`,
-    text: `Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone.`,
-    action: "Revoke key",
-    act: () => api.keys.revoke({ agent_id: agent.id, key_id: key.id }),
-    done: "Key revoked.",
-  }));
   return (
     <EditableList
       pages={list}
@@ -34,7 +26,16 @@ export function Keys({ agent }: { agent: Agent }) {
       columns={[
         ...COLUMNS,
         endColumn("", (key: Key) => (
-          <Button label="Revoke" small kind="quiet" onClick={() => revoke.run(key)} />
+          <ActButton
+            label="Revoke"
+            small
+            kind="quiet"
+            title={`Revoke ${key.name ?? `${key.prefix}…`}?`}
+            text="Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone."
+            action="Revoke key"
+            act={() => api.keys.revoke({ agent_id: agent.id, key_id: key.id })}
+            done="Key revoked."
+          />
         )),
       ]}
       add="Create key"
@@ -173,13 +174,7 @@ function Snippets({ of: snippets, onCopied }: { of: readonly Snippet[]; onCopied
           </a>
         )}
       </p>
-      <div className="code-block">
-        <Copy text={text} label={`Copy ${label}`} onCopied={onCopied} />
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
-        <section className="code-scroll" tabIndex={0} aria-label={`${label} code`}>
-          <pre>{text}</pre>
-        </section>
-      </div>
+      <Code text={text} label={label} onCopied={onCopied} />
     </section>
   );
 }

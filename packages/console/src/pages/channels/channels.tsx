@@ -4,10 +4,10 @@ import { api } from "../../data/api.ts";
 import { useName } from "../../data/names.ts";
 import { useList, useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
-import { DialogButton, IconButton } from "../../ui/button.tsx";
+import { DialogButton } from "../../ui/button.tsx";
 import { findAgents } from "../../ui/combo.tsx";
 import { area, code, combo, text, useForm } from "../../ui/form.tsx";
-import { DeleteButton, FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
+import { ActIcon, DeleteButton, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Hash, Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
@@ -78,17 +78,6 @@ export function ChannelPage() {
 /** The events that a channel receives. */
 function Feeds({ channel_id }: { channel_id: string }) {
   const list = useList(api.channels.listFeeds, { channel_id }, undefined, "channel");
-  const remove = useAct(({ id, event_type_glob }: Feed) => ({
-    title: "Delete this feed?",
-    text: (
-      <>
-        Members no longer receive events of <code>{event_type_glob}</code> through this channel. Existing
-        deliveries are kept. This cannot be undone.
-      </>
-    ),
-    action: "Delete feed",
-    act: () => api.channels.deleteFeed({ channel_id, feed_id: id }),
-  }));
   const add = (
     <DialogButton
       label="Add feed"
@@ -105,11 +94,19 @@ function Feeds({ channel_id }: { channel_id: string }) {
         columns={[
           column("Event type", (feed: Feed) => <code>{feed.event_type_glob}</code>),
           column("Filter", (feed: Feed) => <FilterText filter={feed.filter_expression} />),
-          endColumn("", (feed: Feed) => (
-            <IconButton
+          endColumn("", ({ id, event_type_glob }: Feed) => (
+            <ActIcon
               icon={Trash2}
-              label={`Delete feed ${feed.event_type_glob}`}
-              onClick={() => remove.run(feed)}
+              label={`Delete feed ${event_type_glob}`}
+              title="Delete this feed?"
+              text={
+                <>
+                  Members no longer receive events of <code>{event_type_glob}</code> through this channel.
+                  Existing deliveries are kept. This cannot be undone.
+                </>
+              }
+              action="Delete feed"
+              act={() => api.channels.deleteFeed({ channel_id, feed_id: id })}
             />
           )),
         ]}
@@ -176,13 +173,16 @@ function Members({ channel_id }: { channel_id: string }) {
 
 function RemoveMember({ channel_id, member: { agent_id } }: { channel_id: string; member: Member }) {
   const { name } = useName(agent_id);
-  const remove = useAct(() => ({
-    title: `Remove ${name}?`,
-    text: `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`,
-    action: "Remove",
-    act: () => api.channels.removeMember({ channel_id, agent_id }),
-  }));
-  return <IconButton icon={UserMinus} label={`Remove ${name}`} onClick={() => remove.run()} />;
+  return (
+    <ActIcon
+      icon={UserMinus}
+      label={`Remove ${name}`}
+      title={`Remove ${name}?`}
+      text={`${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`}
+      action="Remove"
+      act={() => api.channels.removeMember({ channel_id, agent_id })}
+    />
+  );
 }
 
 const MEMBER = {

@@ -3,11 +3,11 @@ import type { Connector, Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, number } from "../../data/format.ts";
 import { useList } from "../../data/queries.ts";
-import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import type { Option } from "../../ui/field.tsx";
 import { number as numeric, select, text, useForm } from "../../ui/form.tsx";
-import { FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
+import { ActIcon, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Pause, Play, Plug, Trash2, Webhook as WebhookIcon } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -211,30 +211,22 @@ function Name({ connector, edit }: { connector: Connector; edit(connector: Conne
 
 function RowActions({ connector }: { connector: Connector }) {
   const { id: connector_id, name, paused } = connector;
-  const pause = useAct(() => ({
-    act: () => api.connectors.update({ connector_id, paused: !paused }),
-    done: paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.`,
-  }));
-  const remove = useAct(() => ({
-    title: `Delete ${name}?`,
-    text: "Messages in progress are finished first; the rest stay at the broker. Published events are kept. This cannot be undone.",
-    action: "Delete",
-    act: () => api.connectors.delete({ connector_id }),
-    done: `${name} deleted.`,
-  }));
   return (
     <span className="row nowrap end">
-      <IconButton
+      <ActIcon
         icon={paused ? Play : Pause}
         label={paused ? `Resume ${name}` : `Pause ${name}`}
-        disabled={pause.busy}
-        onClick={() => pause.run()}
+        act={() => api.connectors.update({ connector_id, paused: !paused })}
+        done={paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.`}
       />
-      <IconButton
+      <ActIcon
         icon={Trash2}
         label={`Delete ${name}`}
-        disabled={remove.busy}
-        onClick={() => remove.run()}
+        title={`Delete ${name}?`}
+        text="Messages in progress are finished first; the rest stay at the broker. Published events are kept. This cannot be undone."
+        action="Delete"
+        act={() => api.connectors.delete({ connector_id })}
+        done={`${name} deleted.`}
       />
     </span>
   );

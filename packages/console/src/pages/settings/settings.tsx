@@ -7,7 +7,7 @@ import { useSession } from "../../data/session.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { type Option, optionsOf } from "../../ui/field.tsx";
 import { day, select, text, useForm } from "../../ui/form.tsx";
-import { type Act, FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
+import { type Act, ActIcon, FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { FolderKanban, MoreHorizontal, Trash2, UserPlus, Users } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -50,27 +50,27 @@ const TEAM_COLUMNS: Column<Team>[] = [
   endColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
 
-const deleteColumn = (remove: (team: Team) => unknown): Column<Team> =>
-  endColumn("", (team) => (
-    <IconButton icon={Trash2} label={`Delete team ${team.name}`} onClick={() => remove(team)} />
-  ));
+const DELETE_COLUMN: Column<Team> = endColumn("", ({ id, name }) => (
+  <ActIcon
+    icon={Trash2}
+    label={`Delete team ${name}`}
+    title={`Delete team ${name}?`}
+    text="Its agents leave it and no longer read what others shared with it. Authors and admins keep what they shared with it. This cannot be undone."
+    action="Delete team"
+    act={() => api.teams.delete({ team_id: id })}
+    done={`${name} deleted.`}
+  />
+));
 
 /** Agents of a team read each other's memories of scope `team`. */
 function Teams() {
   const pages = useList(api.teams.list, {}, "teams", "team");
   const { may } = useSession();
-  const remove = useAct(({ id, name }: Team) => ({
-    title: `Delete team ${name}?`,
-    text: "Its agents leave it and no longer read what others shared with it. Authors and admins keep what they shared with it. This cannot be undone.",
-    action: "Delete team",
-    act: () => api.teams.delete({ team_id: id }),
-    done: `${name} deleted.`,
-  }));
   return (
     <EditableList
       pages={pages}
       label="Teams"
-      columns={may("teams.delete") ? [...TEAM_COLUMNS, deleteColumn(remove.run)] : TEAM_COLUMNS}
+      columns={may("teams.delete") ? [...TEAM_COLUMNS, DELETE_COLUMN] : TEAM_COLUMNS}
       add="Create team"
       empty={{
         icon: Users,
