@@ -1,4 +1,4 @@
-import { diffLines, diffWordsWithSpace } from "diff";
+import { diffWordsWithSpace, type StructuredPatchHunk, structuredPatch } from "diff";
 import { type ReactNode, useMemo, useState } from "react";
 import { plural } from "../data/format.ts";
 import { useLoad } from "../data/queries.ts";
@@ -11,10 +11,10 @@ const CONTEXT_LINES = 3;
 
 /** The changes from one text to another, line by line. */
 export function Diff({ before, after }: { before: string; after: string }) {
-  const rows = useMemo(() => diffRows(before, after), [before, after]);
-  if (!rows) return <p className="muted">The texts differ too much to compare line by line.</p>;
-  if (rows.every((row) => row.kind === "same")) return <p className="muted">No differences.</p>;
-  const count = (kind: DiffRow["kind"]) => rows.filter((row) => row.kind === kind).length;
+  const hunks = useMemo(() => hunksOf(before, after), [before, after]);
+  if (!hunks) return <p className="muted">The texts differ too much to compare line by line.</p>;
+  if (hunks.length === 0) return <p className="muted">No differences.</p>;
+  const count = (kind: DiffRow["kind"]) => hunks.flat().filter((row) => row.kind === kind).length;
   return (
     <figure className="diff">
       <figcaption className="diff-head">
@@ -23,7 +23,7 @@ export function Diff({ before, after }: { before: string; after: string }) {
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className="diff-body" aria-label="Changed lines" tabIndex={0}>
-        {hunks(rows).map((hunk) => (
+        {hunks.map((hunk) => (
           <div key={`${hunk[0]?.before}/${hunk[0]?.after}`} className="diff-hunk">
             {hunk.map((row) => (
               <div key={`${row.before}/${row.after}`} className={`diff-row ${row.kind}`}>
@@ -55,94 +55,58 @@ export function Diff({ before, after }: { before: string; after: string }) {
 const SIGN = { same: " ", removed: "−", added: "+" };
 const SPOKEN = { same: "", removed: "removed: ", added: "added: " };
 
-/** Returns the changes with a few surrounding lines, without the rest. */
-function hunks(rows: DiffRow[]): DiffRow[][] {
-  const near = new Set<number>();
-  for (const [at, row] of rows.entries()) {
-    if (row.kind === "same") continue;
-    for (let line = at - CONTEXT_LINES; line <= at + CONTEXT_LINES; line++) near.add(line);
-  }
-  const all: DiffRow[][] = [];
-  for (const [at, row] of rows.entries()) {
-    if (!near.has(at)) continue;
-    if (near.has(at - 1) && at > 0) all.at(-1)?.push(row);
-    else all.push([row]);
-  }
-  return all;
-}
-
-/** A part of a line; `changed` if it differs from the corresponding line. */
-interface Stretch {
-  text: string;
-  changed: boolean;
-}
-
 interface DiffRow {
-  kind: "same" | "removed" | "added";
+  kind: (typeof KINDS)[keyof typeof KINDS];
   /** The line's number in the old and in the new text, from 1. */
   before: number | null;
   after: number | null;
-  text: Stretch[];
+  /** Parts of the line; `changed` if they differ from the corresponding line. */
+  text: { text: string; changed: boolean }[];
 }
+
+/** By the first character of a patch's line. */
+const KINDS = { " ": "same", "-": "removed", "+": "added" } as const;
 
 /** With more edits, the texts are unrelated, and finding the smallest difference would take minutes. */
 const MAX_EDITS = 20_000;
 
-/** Merges the lines of two texts into one list, with changed words marked; null if they differ too much to compare. */
-function diffRows(before: string, after: string): DiffRow[] | null {
-  const parts = diffLines(ended(before), ended(after), { maxEditLength: MAX_EDITS });
-  if (!parts) return null;
-  const at = { before: 0, after: 0 };
-  return parts.flatMap((part, index) => {
-    const other = counterpart(parts, index);
-    const lines = linesOf(part.value);
-    const marked = other && linesOf(other.value).length === lines.length ? linesOf(other.value) : undefined;
-    return lines.map((line, number) => rowOf(part, line, marked?.[number], at));
-  });
+/** Returns the changes with a few surrounding lines; null if the texts differ too much to compare. */
+function hunksOf(before: string, after: string): DiffRow[][] | null {
+  const limits = { context: CONTEXT_LINES, maxEditLength: MAX_EDITS };
+  const patch = structuredPatch("", "", ended(before), ended(after), "", "", limits);
+  return patch ? patch.hunks.map(rowsOf) : null;
 }
 
 /** With a line end after the last line: without it that line would differ from the same one within a text. */
 const ended = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
-interface Part {
-  value: string;
-  added?: boolean;
-  removed?: boolean;
-}
-
-/** A removed part corresponds to the added part right after it. */
-function counterpart(parts: Part[], index: number): Part | undefined {
-  const [last, part, next] = [parts[index - 1], parts[index], parts[index + 1]];
-  if (part?.removed && next?.added) return next;
-  return part?.added && last?.removed ? last : undefined;
-}
-
-function rowOf(
-  part: Part,
-  line: string,
-  against: string | undefined,
-  at: { before: number; after: number },
-): DiffRow {
-  const kind = part.removed ? "removed" : part.added ? "added" : "same";
-  return {
-    kind,
-    before: kind === "added" ? null : ++at.before,
-    after: kind === "removed" ? null : ++at.after,
-    text: against === undefined ? [{ text: line, changed: false }] : stretches(line, against),
-  };
+function rowsOf({ oldStart, newStart, lines }: StructuredPatchHunk): DiffRow[] {
+  const at = { before: oldStart, after: newStart };
+  const runs: string[][] = [];
+  for (const line of lines) {
+    const run = runs.at(-1);
+    if (run?.[0]?.charAt(0) === line.charAt(0)) run.push(line);
+    else runs.push([line]);
+  }
+  return runs.flatMap((run, index) => {
+    const kind = KINDS[run[0]?.charAt(0) as keyof typeof KINDS];
+    // Removed lines correspond to as many added ones right after them.
+    const next = kind === "same" ? [] : (runs[index + (kind === "removed" ? 1 : -1)] ?? []);
+    const others = next.length === run.length && !next[0]?.startsWith(" ") ? next : [];
+    return run.map((line, number) => ({
+      kind,
+      before: kind === "added" ? null : at.before++,
+      after: kind === "removed" ? null : at.after++,
+      text: stretches(line.slice(1), others[number]?.slice(1)),
+    }));
+  });
 }
 
 /** Splits a line into parts, marking words that the other line lacks. */
-function stretches(line: string, against: string): Stretch[] {
+function stretches(line: string, against = line): DiffRow["text"] {
   return diffWordsWithSpace(against, line)
     .filter((word) => !word.removed)
     .map((word) => ({ text: word.value, changed: word.added === true }));
-}
-
-function linesOf(text: string): string[] {
-  const lines = text.split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
 }
 
 interface VersionsProps<V> {
