@@ -28,35 +28,32 @@ type By = (typeof BY)[number]["value"];
 
 /** Erasure for data-protection requests: preview, confirmation, receipt. */
 export function Erase() {
+  const [done, setDone] = useState<MemoriesEraseResult>();
   return (
     <Page
       title="Erase permanently"
       above={ABOVE}
       lead="For data-protection requests: erases memories and everything stored about them, regardless of scope. This cannot be undone."
     >
-      <Steps />
+      {done ? <Receipt result={done} again={() => setDone(undefined)} /> : <Steps onDone={setDone} />}
     </Page>
   );
 }
 
-function Steps() {
-  const [planned, setPlanned] = useState<MemoriesEraseParams>();
-  const [plan, setPlan] = useState<MemoriesEraseResult>();
-  const [done, setDone] = useState<MemoriesEraseResult>();
+interface Plan {
+  wanted: MemoriesEraseParams;
+  erased: MemoriesEraseResult["erased"];
+}
+
+function Steps({ onDone }: Pick<ConfirmProps, "onDone">) {
+  const [plan, setPlan] = useState<Plan>();
   const [sure, setSure] = useState(false);
   const count = plan?.erased.memories ?? 0;
   const total = Object.values(plan?.erased ?? {}).reduce((sum: number, each) => sum + (each ?? 0), 0);
-  if (done) return <Receipt result={done} again={() => setDone(undefined)} />;
   return (
     <div className="stack">
       <Card title="1. Selection">
-        <What
-          onChange={() => setPlan(undefined)}
-          onPlanned={(wanted, counted) => {
-            setPlanned(wanted);
-            setPlan(counted);
-          }}
-        />
+        <What onPlan={setPlan} />
       </Card>
       {plan && (
         <Card title="2. Data to erase">
@@ -79,25 +76,11 @@ function Steps() {
           </div>
         </Card>
       )}
-      {sure && planned && (
-        <Confirm
-          planned={planned}
-          count={count}
-          onClose={() => setSure(false)}
-          onDone={(result) => {
-            setSure(false);
-            setPlan(undefined);
-            setDone(result);
-          }}
-        />
+      {sure && plan && (
+        <Confirm planned={plan.wanted} count={count} onClose={() => setSure(false)} onDone={onDone} />
       )}
     </div>
   );
-}
-
-interface WhatProps {
-  onChange(): void;
-  onPlanned(wanted: MemoriesEraseParams, counted: MemoriesEraseResult): void;
 }
 
 const SELECTION = {
@@ -117,12 +100,13 @@ const SELECTION = {
   ),
 };
 
-function What({ onChange, onPlanned }: WhatProps) {
+/** @param props.onPlan called without a plan when the selection changes */
+function What({ onPlan }: { onPlan(plan?: Plan): void }) {
   const edits = useRef(0);
   const form = useForm(SELECTION, {}, () => {
     edits.current += 1;
     look.clear();
-    onChange();
+    onPlan();
   });
   const { by, subject, agent_id, ids } = form.values();
   const wanted: Record<By, MemoriesEraseParams | null> = {
@@ -134,9 +118,9 @@ function What({ onChange, onPlanned }: WhatProps) {
     const given = wanted[by];
     if (!given) return;
     const before = edits.current;
-    const counted = await api.memories.erase({ ...given, dry_run: true });
+    const { erased } = await api.memories.erase({ ...given, dry_run: true });
     // A count belongs to the values it was requested for, even if it arrives late.
-    if (edits.current === before) onPlanned(given, counted);
+    if (edits.current === before) onPlan({ wanted: given, erased });
   });
   return (
     <Form task={look} submit="Preview erasure" disabled={!wanted[by]} note="The preview erases nothing.">

@@ -124,7 +124,11 @@ export function Found({ filters }: { filters: MemoryFilters }) {
             )}
           </div>
           {answer.plan && (
-            <Explained answer={answer} plan={answer.plan} expect={expect} onExpect={setExpect} />
+            <Explained
+              plan={answer.plan}
+              given={new Set(answer.results.map(({ memory }) => memory.id))}
+              onExpect={setExpect}
+            />
           )}
         </div>
       )}
@@ -142,14 +146,13 @@ function paramsOf({ q, type, metadata, explain, params }: MemoryFilters, expect:
 }
 
 interface ExplainedProps {
-  answer: MemoriesSearchResult;
-  plan: NonNullable<MemoriesSearchResult["plan"]>;
-  expect: string;
+  plan: Plan;
+  /** The results: other candidates were only scored. */
+  given: ReadonlySet<string>;
   onExpect(id: string): void;
 }
 
-function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
-  const given = new Set(answer.results.map(({ memory }) => memory.id));
+function Explained({ plan, given, onExpect }: ExplainedProps) {
   const [memory, setMemory] = useState<Choice | null>(null);
   const choose = (choice: Choice | null) => {
     setMemory(choice);
@@ -157,28 +160,22 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
   };
   const most = Math.max(1, ...plan.funnel.map((stage) => stage.in));
   const seen = plan.funnel[0]?.in ?? 0;
+  const stages = [{ stage: "visible", in: seen, out: seen }, ...plan.funnel];
   return (
     <div className="stack explanation">
       <Card title="Search stages">
         <div className="funnel">
           <ol className="funnel-stages">
-            <li className="funnel-stage">
-              <Words title="Visible" keeps="memories that you can read and that pass the filters" />
-              <Neck from={seen} to={seen} most={most} />
-              <span className="funnel-count num">{number(seen)}</span>
-            </li>
-            {plan.funnel.map((stage) => (
-              <li className="funnel-stage" key={stage.stage}>
-                <Words
-                  title={STAGES[stage.stage]?.title ?? stage.stage}
-                  keeps={STAGES[stage.stage]?.keeps ?? ""}
-                />
-                <Neck from={stage.in} to={stage.out} most={most} />
+            {stages.map(({ stage, in: from, out }) => (
+              <li className="funnel-stage" key={stage}>
+                <div className="funnel-words">
+                  <span className="funnel-title">{STAGES[stage]?.title ?? stage}</span>
+                  <span className="funnel-keeps">{STAGES[stage]?.keeps}</span>
+                </div>
+                <Neck from={from} to={out} most={most} />
                 <span className="funnel-count num">
-                  {number(stage.out)}
-                  {stage.out < stage.in && (
-                    <span className="funnel-lost">−{number(stage.in - stage.out)}</span>
-                  )}
+                  {number(out)}
+                  {out < from && <span className="funnel-lost">−{number(from - out)}</span>}
                 </span>
               </li>
             ))}
@@ -207,7 +204,7 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
             find={findMemories}
             none="Search by title or content"
           />
-          {expect && plan.expect && (
+          {plan.expect && (
             <p role="status">
               <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
               {plan.expect.reason}
@@ -223,20 +220,12 @@ type Plan = NonNullable<MemoriesSearchResult["plan"]>;
 
 /** The effect of each stage of a search. */
 const STAGES: Record<string, { title: string; keeps: string }> = {
+  visible: { title: "Visible", keeps: "memories that you can read and that pass the filters" },
   match: { title: "Matched", keeps: "share words or meaning with the query" },
   candidates: { title: "Ranked", keeps: "close enough to be ranked" },
   floor: { title: "Above threshold", keeps: "scored high enough" },
   limit: { title: "Returned", keeps: "within the requested limit" },
 };
-
-function Words({ title, keeps }: { title: string; keeps: string }) {
-  return (
-    <div className="funnel-words">
-      <span className="funnel-title">{title}</span>
-      <span className="funnel-keeps">{keeps}</span>
-    </div>
-  );
-}
 
 /** Counts differ by powers of ten, so their logarithms are drawn; any count above 0 remains visible. */
 function Neck({ from, to, most }: { from: number; to: number; most: number }) {
@@ -247,12 +236,6 @@ function Neck({ from, to, most }: { from: number; to: number; most: number }) {
       <polygon points={`${50 - top},0 ${50 + top},0 ${50 + bottom},10 ${50 - bottom},10`} />
     </svg>
   );
-}
-
-interface Props {
-  plan: Plan;
-  /** The results: other candidates were only scored. */
-  given: ReadonlySet<string>;
 }
 
 const PARTS = [
@@ -268,7 +251,7 @@ const PARTS = [
 const SHOWN_FIRST = 8;
 
 /** The parts of each candidate's score, results first. */
-function Scores({ plan, given }: Props) {
+function Scores({ plan, given }: Omit<ExplainedProps, "onExpect">) {
   const [all, setAll] = useState(false);
   const shown = all ? plan.results : plan.results.slice(0, Math.max(SHOWN_FIRST, given.size));
   return (

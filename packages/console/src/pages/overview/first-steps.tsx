@@ -64,11 +64,7 @@ export function FirstCommands({ open }: { open: readonly Step[] }) {
           {COMMANDS.map(({ step, title, text }) => (
             <li key={step} className={open.includes(step) ? "" : "done"}>
               <p className="row">
-                {open.includes(step) ? (
-                  <CircleDashed aria-label="To do" size={16} />
-                ) : (
-                  <CircleCheck aria-label="Done" size={16} />
-                )}
+                <Mark isDone={!open.includes(step)} />
                 {title}
               </p>
               <Code text={text} label={`command: ${title}`} />
@@ -79,6 +75,9 @@ export function FirstCommands({ open }: { open: readonly Step[] }) {
     </Card>
   );
 }
+
+const Mark = ({ isDone }: { isDone: boolean }) =>
+  isDone ? <CircleCheck aria-label="Done" size={16} /> : <CircleDashed aria-label="To do" size={16} />;
 
 /** The next steps to try, until all are complete or the guidance is dismissed. */
 export function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
@@ -96,11 +95,7 @@ export function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> 
       <ol className="first-steps">
         {data.steps.map(({ key, status }) => (
           <li key={key} className={status}>
-            {status === "done" ? (
-              <CircleCheck aria-label="Done" size={16} />
-            ) : (
-              <CircleDashed aria-label="To do" size={16} />
-            )}
+            <Mark isDone={status === "done"} />
             {status === "done" ? <span>{STEPS[key].text}</span> : <WayTo {...STEPS[key]} />}
           </li>
         ))}

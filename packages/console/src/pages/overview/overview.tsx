@@ -3,8 +3,8 @@ import { groupByReason } from "../../../../client/attention.ts";
 import type { Agent, OnboardingGuidance, RecentEvent, Stats } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, compact, duration, plural } from "../../data/format.ts";
-import { type Live, useLive } from "../../data/live.ts";
-import { isSettled, type Loaded, useFollowed } from "../../data/queries.ts";
+import { useLive } from "../../data/live.ts";
+import { isSettled, useFollowed } from "../../data/queries.ts";
 import { type SessionValue, useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
@@ -28,8 +28,10 @@ export function Overview() {
   const guidance = useGuidance();
   const demo = useDemo();
   const isLoaded = [attention, guidance, demo].every(isSettled);
+  const [label, tone] = live.connected ? (["Live", "good"] as const) : (["Reconnecting", "warn"] as const);
+  const state = live.stats && <Badge label={label} tone={tone} dot />;
   return (
-    <Page title="Overview" lead={`Live event flow of ${tenant.name}.`} state={<Connection live={live} />}>
+    <Page title="Overview" lead={`Live event flow of ${tenant.name}.`} state={state}>
       {live.stats && isLoaded ? (
         <>
           <FirstSteps guidance={guidance} />
@@ -41,15 +43,6 @@ export function Overview() {
         <Skeleton lines={8} />
       )}
     </Page>
-  );
-}
-
-function Connection({ live }: { live: Live }) {
-  if (!live.stats) return null;
-  return live.connected ? (
-    <Badge label="Live" tone="good" dot />
-  ) : (
-    <Badge label="Reconnecting" tone="warn" dot />
   );
 }
 
@@ -113,12 +106,8 @@ function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> 
 }
 
 function Health({ health: { status, checks } }: { health: Stats["health"] }) {
-  const state =
-    status === "ready" ? (
-      <Badge label="Healthy" tone="good" dot />
-    ) : (
-      <Badge label="Not ready" tone="bad" dot />
-    );
+  const isReady = status === "ready";
+  const state = <Badge label={isReady ? "Healthy" : "Not ready"} tone={isReady ? "good" : "bad"} dot />;
   return (
     <Card title="Service health" actions={state} flush>
       <ul className="checks-list">
@@ -137,23 +126,20 @@ function Health({ health: { status, checks } }: { health: Stats["health"] }) {
   );
 }
 
-interface InNeed {
-  agents: readonly Agent[];
-  total: number;
-}
-
 const MOST_SHOWN = 5;
 /** Agents that are read, so that those with the same reason are one line. */
 const MOST_READ = 50;
 
+const NONE = { agents: [] as Agent[], total: 0 };
+
 /** The agents that somebody should look at, the worst first; none for those who may not list agents. */
-function useAttention(): Loaded<InNeed> {
+function useAttention() {
   const { may } = useSession();
   const mayList = may("agents.list");
   return useFollowed(
     HEALTH,
     async (signal) => {
-      if (!mayList) return { agents: [], total: 0 };
+      if (!mayList) return NONE;
       const wanted = { needs_attention: true, include: "delivery", sort: "attention" } as const;
       return api.agents.list({ ...wanted, limit: MOST_READ }, { signal });
     },
@@ -162,7 +148,7 @@ function useAttention(): Loaded<InNeed> {
 }
 
 /** The things to look at first. */
-function Attention({ agents, total }: InNeed) {
+function Attention({ agents, total }: typeof NONE) {
   if (total === 0) return null;
   return (
     <Card
@@ -247,7 +233,9 @@ function WithService({ shown }: { shown: number }) {
     "event",
     async (signal) => {
       const { events } = await api.events.list({ limit: MOST_RECENT }, { signal });
-      return events.map(({ payload, ...event }) => ({ ...event, ...subjectOf(payload) }));
+      return events.map(({ payload: { type, source, subject = null }, ...event }) => {
+        return { ...event, type, source, subject };
+      });
     },
     [],
   );
@@ -258,16 +246,7 @@ function WithService({ shown }: { shown: number }) {
   );
 }
 
-type Recently = Pick<RecentEvent, "event_id" | "outcome" | "deliveries" | "accepted_at"> & Envelope;
-type Envelope = Pick<RecentEvent, "type" | "source" | "subject">;
-
-const subjectOf = ({ type, source, subject = null }: Omit<Envelope, "subject"> & Partial<Envelope>) => ({
-  type,
-  source,
-  subject,
-});
-
-function RecentEvents({ events, mayLook }: { events: readonly Recently[]; mayLook: boolean }) {
+function RecentEvents({ events, mayLook }: { events: readonly RecentEvent[]; mayLook: boolean }) {
   if (events.length === 0)
     return (
       <Empty

@@ -8,7 +8,7 @@ import { messageOf } from "../../ui/failure.tsx";
 import { ArrowRight, Clock, Search } from "../../ui/icons.tsx";
 import { useTask } from "../../ui/task.tsx";
 import { actionsFor, isNamed, pagesFor, searchesFor, type Target } from "../nav.ts";
-import { contains, Finder } from "./sources.ts";
+import { contains, newFinder } from "./sources.ts";
 import "../../styles/search.css";
 import "./palette.css";
 
@@ -89,26 +89,20 @@ export function Palette({ onClose, showHelp }: Props) {
   );
 }
 
-interface Targeted {
-  targets: Target[];
-  /** How many of them match the text. */
-  found: number;
-  loading: boolean;
-  error: unknown;
-}
-
-/** The targets for a text: pages and actions at once, others when the server has answered. */
-function useTargets(text: string, showHelp: () => void): Targeted {
+/**
+ * The targets for a text, and how many of them match it: pages and actions at once, others when the server has answered.
+ */
+function useTargets(text: string, showHelp: () => void) {
   const { may, signOut } = useSession();
   const leave = useTask(signOut);
   const { pathname } = useLocation();
-  const [finder] = useState(() => new Finder(may));
+  const [find] = useState(() => newFinder(may));
   const isSearched = text.length >= MIN_SEARCHED;
   const found = useLoad(
     async (signal) => {
       if (!isSearched) return { targets: [], error: undefined };
       await pause(PAUSE_MS, signal);
-      return finder.find(text, signal);
+      return find(text, signal);
     },
     [text],
   );

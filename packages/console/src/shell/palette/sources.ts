@@ -9,7 +9,6 @@ interface Found extends Omit<Target, "icon" | "group"> {
   /** Further text that the operation looks into. */
   words?: string;
 }
-type May = (action: Action) => boolean;
 
 interface Source {
   group: string;
@@ -109,41 +108,34 @@ const at = (page: string, id: string, label: string, detail?: string | null): Fo
   detail: detail ?? "",
 });
 
-/** Searches all sources, with few requests: the rate limit applies. */
-export class Finder {
-  readonly #may: May;
+/**
+ * Returns a function that searches all sources, with few requests: the rate limit applies. It returns what is found and,
+ * if a source failed, its error.
+ */
+export function newFinder(may: (action: Action) => boolean) {
+  const lists = LISTS.filter(({ needs }) => !(may("agents.list") && needs === "agents.listOwn"));
+  const sources = [...SOURCES, ...lists].filter(({ needs }) => may(needs));
   /** The last answer of each source. */
-  readonly #last = new Map<Source, { text: string; found: Found[] }>();
-
-  constructor(may: May) {
-    this.#may = may;
-  }
-
-  /** Returns what is found and, if a source failed, its error. */
-  async find(given: string, signal: AbortSignal): Promise<{ targets: Target[]; error: unknown }> {
-    const text = given.slice(0, MAX_TEXT);
-    const seesAll = this.#may("agents.list");
-    const lists = LISTS.filter(({ needs }) => !(seesAll && needs === "agents.listOwn"));
-    const sources = [...SOURCES, ...lists].filter(({ needs }) => this.#may(needs));
-    const answers = await Promise.allSettled(sources.map((source) => this.#ask(source, text, signal)));
-    const failed = answers.find(({ status }) => status === "rejected");
-    return {
-      targets: answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])),
-      error: failed && "reason" in failed ? failed.reason : undefined,
-    };
-  }
-
-  async #ask(source: Source, text: string, signal: AbortSignal): Promise<Target[]> {
+  const answered = new Map<Source, { text: string; found: Found[] }>();
+  const ask = async (source: Source, text: string, signal: AbortSignal): Promise<Target[]> => {
     const { group, icon, isExact } = source;
     const isList = LISTS.includes(source);
-    const last = this.#last.get(source);
+    const last = answered.get(source);
     const isComplete = last && !isExact && text.startsWith(last.text) && last.found.length < MOST_FOUND;
     const isKnown = last && (isList || isComplete);
     const found = isKnown ? last.found : await source.find(text, signal);
-    if (!isKnown) this.#last.set(source, { text, found });
+    if (!isKnown) answered.set(source, { text, found });
     const wanted = isKnown || isList ? found.filter((each) => contains(each, text)) : found;
     return wanted.slice(0, MOST_SHOWN).map((each) => ({ ...each, icon, group }));
-  }
+  };
+  return async (given: string, signal: AbortSignal) => {
+    const text = given.slice(0, MAX_TEXT);
+    const answers = await Promise.allSettled(sources.map((source) => ask(source, text, signal)));
+    return {
+      targets: answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])),
+      error: answers.find((answer) => answer.status === "rejected")?.reason as unknown,
+    };
+  };
 }
 
 /** Matches as the operations do: the whole text, in any case. */
