@@ -102,7 +102,7 @@ const NARROW_WIDTH = 620;
 const CONNECTION_RADIUS = 110;
 function Flow(props: Props & { down: boolean; placed: Layout }) {
   const { nodes, edges, size, selected, onSelect, onConnect, onRemove, down, placed } = props;
-  const { isWhole } = useView({ placed, size, selected });
+  const { isWhole } = useView(placed, size, selected);
   const select = (id: string) => id !== selected && onSelect?.(id);
   // Keyboard focus follows the order of the page, so it must match the picture.
   const turns = [...placed.keys()];
@@ -195,14 +195,8 @@ function edgeOf({ id, from, to, label, tone }: GraphEdge, removable: boolean): E
   };
 }
 
-interface ViewProps {
-  placed: Layout;
-  size: Size;
-  selected: string | null | undefined;
-}
-
 /** Shows the graph again when it or its frame changes, and brings a node into view that was selected elsewhere. */
-function useView({ placed, size, selected }: ViewProps): { isWhole: boolean } {
+function useView(placed: Layout, size: Size, selected: string | null = null): { isWhole: boolean } {
   const { setViewport, getViewport } = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);

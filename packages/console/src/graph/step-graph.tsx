@@ -71,7 +71,11 @@ function Picture({ steps, selected, onSelect, onConnect, onRemove, height }: Pro
       steps.map((step) => ({
         id: step.step_key,
         label: spoken(step),
-        content: <StepBox step={step} />,
+        content: (
+          <div className={`step-box ${step.status ?? "plain"}`}>
+            <StepWords step={step} />
+          </div>
+        ),
         tone: step.status,
       })),
     [steps],
@@ -161,14 +165,6 @@ const timesOf = ({ waiting_since, deadline_at }: PicturedStep): string | undefin
   ]
     .filter(Boolean)
     .join("\n") || undefined;
-
-function StepBox({ step }: { step: PicturedStep }) {
-  return (
-    <div className={`step-box ${step.status ?? "plain"}`}>
-      <StepWords step={step} />
-    </div>
-  );
-}
 
 function StepWords({ step, after = [] }: { step: PicturedStep; after?: string[] | undefined }) {
   const { step_key, title, role, status, attested } = step;

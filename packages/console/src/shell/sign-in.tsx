@@ -19,7 +19,7 @@ const WHY = {
 
 interface Props {
   why: keyof typeof WHY;
-  email?: string;
+  email?: string | undefined;
   /** Why a sign-in by the identity provider failed. */
   failure?: unknown;
   onSignedIn(session: AuthSessionResult): void;
@@ -37,7 +37,7 @@ export function SignIn({ why, email, failure, onSignedIn }: Props) {
         <p className="muted">{WHY[why]}</p>
       </div>
       {failure !== undefined && <Failure error={failure} />}
-      {methods?.password && <PasswordForm known={email} onSignedIn={onSignedIn} />}
+      {methods?.password && <PasswordForm email={email} onSignedIn={onSignedIn} />}
       {methods?.password && methods.oidc && <p className="sign-in-or">or</p>}
       {methods?.oidc && <ProviderLink name={methods.oidc.name} apart={why === "expired"} />}
       {methods?.password && (
@@ -59,11 +59,6 @@ function ProviderLink({ name, apart }: { name: string; apart: boolean }) {
   );
 }
 
-interface PasswordFormProps {
-  known: string | undefined;
-  onSignedIn(session: AuthSessionResult): void;
-}
-
 const FIELDS = {
   email: text("E-mail", { type: "email", autoComplete: "username", required: true }),
   password: text("Password", { type: "password", autoComplete: "current-password", required: true }),
@@ -80,8 +75,8 @@ const FIELDS = {
   }),
 };
 
-function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
-  const form = useForm(FIELDS, { email: known });
+function PasswordForm({ email = "", onSignedIn }: Pick<Props, "email" | "onSignedIn">) {
+  const form = useForm(FIELDS, { email });
   const [needsCode, setNeedsCode] = useState(false);
   const send = useFormTask(async () => {
     const { code, ...given } = form.values();
@@ -98,8 +93,8 @@ function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
   };
   return (
     <form className="stack" onSubmit={submit}>
-      {form.show("email", { autoFocus: known === "" })}
-      {form.show("password", { autoFocus: known !== "" })}
+      {form.show("email", { autoFocus: email === "" })}
+      {form.show("password", { autoFocus: email !== "" })}
       {needsCode && form.show("code")}
       <details className="more-fields" open={form.drafts.tenant_slug !== ""}>
         <summary>Multiple organisations?</summary>

@@ -122,7 +122,6 @@ function toChart({ range, from, to, step_seconds, series, totals }: TrafficHisto
     bars.map(({ begin, end }) => sumOf(values.slice(begin, end)));
   const unit = UNITS[step] as string;
   const { whole } = RANGES[range];
-  const latency = (seconds: number) => duration(seconds);
   return {
     label: `Traffic ${unit}, ${whole.toLowerCase()}: ${LINES.map(([key, label]) => `${label} ${number(totals[key])}`).join(", ")}`,
     unit,
@@ -138,14 +137,12 @@ function toChart({ range, from, to, step_seconds, series, totals }: TrafficHisto
         total: compact(totals[key]),
       }),
     ),
-    remarks: [
-      {
-        label: "Mean latency",
-        values: bars.map((bar) => meanOf(series, bar)),
-        total: totals.latency_seconds === null ? "–" : latency(totals.latency_seconds),
-        format: latency,
-      },
-    ],
+    remark: {
+      label: "Mean latency",
+      values: bars.map((bar) => meanOf(series, bar)),
+      total: totals.latency_seconds === null ? "–" : duration(totals.latency_seconds),
+      format: duration,
+    },
     format: number,
     timeOf: (at: number) => {
       const end = at + step;

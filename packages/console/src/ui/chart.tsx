@@ -22,14 +22,6 @@ const complete = (values: Values) => values.map((value, at) => (at < values.leng
 /** The last value, which still grows: paler, so that it does not look like a drop. */
 const inProgress = (values: Values) => values.map((value, at) => (at < values.length - 1 ? null : value));
 
-/** A value in the legend that has no line. */
-interface Remark {
-  label: string;
-  values: readonly (number | null)[];
-  total: string;
-  format(value: number): string;
-}
-
 interface ChartProps {
   /** A description for screen readers. */
   label: string;
@@ -41,7 +33,8 @@ interface ChartProps {
   /** The time of each value, in seconds since the epoch. */
   times: number[];
   lines: readonly Line[];
-  remarks?: readonly Remark[];
+  /** A value in the legend that has no line. */
+  remark: Omit<Line, "color"> & { format(value: number): string };
   format(value: number): string;
   /** Describes the time of a value, and the time of all. */
   timeOf(at: number): string;
@@ -140,9 +133,9 @@ interface LegendProps extends ChartProps {
 }
 
 function Legend(props: LegendProps) {
-  const { unit, lines, remarks = [], times, timeOf, whole, format, at, hidden, toggle } = props;
+  const { unit, lines, remark, times, timeOf, whole, format, at, hidden, toggle } = props;
   const id = useId();
-  const shownOf = ({ values, total }: Line | Remark, write: (value: number) => string) => {
+  const shownOf = ({ values, total }: Omit<Line, "color">, write: (value: number) => string) => {
     if (at === null) return total;
     const value = values[at];
     return value === null || value === undefined ? "–" : write(value);
@@ -164,11 +157,9 @@ function Legend(props: LegendProps) {
             {line.label} <strong>{shownOf(line, format)}</strong>
           </button>
         ))}
-        {remarks.map((remark) => (
-          <span key={remark.label}>
-            {remark.label} <strong>{shownOf(remark, remark.format)}</strong>
-          </span>
-        ))}
+        <span>
+          {remark.label} <strong>{shownOf(remark, remark.format)}</strong>
+        </span>
       </div>
       <p className="chart-unit">
         <span>{unit}</span>
@@ -181,13 +172,7 @@ function Legend(props: LegendProps) {
   );
 }
 
-interface Drawn {
-  label: string;
-  color: string;
-}
-
-interface Plot {
-  lines: readonly Drawn[];
+interface Plot extends Pick<ChartProps, "lines"> {
   height: number;
   /** Returns beginning and end of the horizontal axis, in seconds since the epoch. */
   range(): [number, number];
@@ -259,7 +244,7 @@ const stepOf = (times: ArrayLike<number>) => (times[1] ?? 0) - (times[0] ?? 0) |
 const barAt = ({ data: [times] }: uPlot, _series: number, closest: number, at: number) =>
   closest > 0 && (times[closest] ?? 0) > at ? closest - 1 : closest;
 
-function toSeries({ label }: Drawn, fill: string): uPlot.Series {
+function toSeries({ label }: Line, fill: string): uPlot.Series {
   const paths = uPlot.paths.bars?.({ disp: PLACES });
   return { label, fill, width: 0, points: { show: false }, ...(paths && { paths }) };
 }

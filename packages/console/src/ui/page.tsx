@@ -15,12 +15,13 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** A page with its header. Also sets the document's title. */
+/** A page with its header. Also sets the document's title, and records the visit under it. */
 export function Page({ title, above = [], state, lead, actions, children }: PageProps) {
+  const { pathname: to } = useLocation();
   useEffect(() => {
     document.title = `${title} · Sensorium`;
   }, [title]);
-  useVisit(title);
+  useEffect(() => visited({ to, title }), [to, title]);
   return (
     <div className="page">
       <header className="page-head">
@@ -121,10 +122,4 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
       ))}
     </div>
   );
-}
-
-/** Records a visit to the current page, under its title as soon as that is known. */
-function useVisit(title: string): void {
-  const { pathname: to } = useLocation();
-  useEffect(() => visited({ to, title }), [to, title]);
 }

@@ -180,11 +180,15 @@ export async function findExact(signal: AbortSignal): Promise<Pair[]> {
 
 const WIDTH = { agent: 0, team: 1, institutional: 2 };
 
+export function newer(a: Memory | null, b: Memory | null): Memory | null {
+  if (!a || !b) return a ?? b;
+  return a.created_at > b.created_at ? a : b;
+}
+
 /** Returns the memory to keep: the one that more can read, else the newer one. */
 function survivorOf({ a, b }: Pair): Memory | null {
-  if (!a || !b) return a ?? b;
-  if (a.scope !== b.scope) return WIDTH[a.scope] > WIDTH[b.scope] ? a : b;
-  return a.created_at > b.created_at ? a : b;
+  if (!a || !b || a.scope === b.scope) return newer(a, b);
+  return WIDTH[a.scope] > WIDTH[b.scope] ? a : b;
 }
 
 /**
@@ -197,7 +201,7 @@ async function* decideAll(
   signal: AbortSignal,
 ): AsyncGenerator<Outcome> {
   const merged = new Set<string>();
-  for (const pair of pairs.toSorted((one, other) => compare(older(one), older(other)))) {
+  for (const pair of pairs.toSorted((one, other) => older(one).localeCompare(older(other)))) {
     if (signal.aborted) return;
     try {
       const problem = await decide(pair, decision, merged);
@@ -224,4 +228,3 @@ async function decide(pair: Pair, decision: Decision, merged: Set<string>): Prom
 }
 
 const older = ({ a, b }: Pair) => [a?.created_at ?? "", b?.created_at ?? ""].sort()[0] as string;
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -15,7 +15,7 @@ import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { TICK_WIDTH, Ticks } from "../runs/time-axis.tsx";
 import { FilterFields, filtersOf } from "./found.tsx";
-import { axisOf, type Dot, lanesOf, neighbour } from "./map-layout.ts";
+import { axisOf, lanesOf, neighbour } from "./map-layout.ts";
 import { relationWords, ScopeBadge, StatusBadge, TYPES } from "./words.tsx";
 import "./memories.css";
 import "./map.css";
@@ -145,7 +145,10 @@ function Field({ memories, lanes: kind }: { memories: Memory[]; lanes: LaneKind 
               {lanes.map(({ name, top, height }) => (
                 <rect key={name} y={top} height={height} width="100%" />
               ))}
-              {dot && graph?.edges.map((edge) => <Line key={edge.id} edge={edge} of={dot} dots={dots} />)}
+              {graph?.edges.map((edge) => {
+                const to = dots.get(otherOf(edge, graph.nodes[0]?.id));
+                return dot && to && <line key={edge.id} x1={dot.x} y1={dot.y} x2={to.x} y2={to.y} />;
+              })}
             </svg>
             {[...dots.values()].map(({ memory, x, y }) => (
               <button
@@ -172,21 +175,13 @@ function Field({ memories, lanes: kind }: { memories: Memory[]; lanes: LaneKind 
 
 const ownerOf = ({ agent_id, user_id }: Memory) => agent_id ?? user_id ?? "";
 
-type Dots = ReadonlyMap<string, Dot<Memory>>;
-
-/** A relationship of the chosen memory to another on the map. */
-function Line({ edge, of, dots }: { edge: Relationship; of: Dot<Memory>; dots: Dots }) {
-  const to = dots.get(otherOf(edge, of.memory.id));
-  return to ? <line x1={of.x} y1={of.y} x2={to.x} y2={to.y} /> : null;
-}
-
-const otherOf = (edge: Relationship, id: string) =>
+const otherOf = (edge: Relationship, id: string | undefined) =>
   edge.source_memory_id === id ? edge.target_memory_id : edge.source_memory_id;
 
 interface ChosenProps {
   memory: Memory;
   graph: { nodes: Memory[]; edges: Relationship[] } | undefined;
-  known: Dots;
+  known: ReadonlyMap<string, unknown>;
   choose(id: string): void;
 }
 

@@ -12,14 +12,22 @@ import { Diff } from "../../ui/diff.tsx";
 import { CheckField, optionsOf, TextArea, TextField } from "../../ui/field.tsx";
 import { SegmentsFilter } from "../../ui/filters.tsx";
 import { ActButton } from "../../ui/form-dialog.tsx";
-import { Check, GitMerge, X } from "../../ui/icons.tsx";
+import { Check, GitMerge, type LucideIcon, X } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, RowLink, wideColumn } from "../../ui/table.tsx";
 
 import { Badge, Time, Who } from "../../ui/text.tsx";
-import { BulkDialog, type Decision, findExact, type Pair, similarityInWords, withMemories } from "./bulk.tsx";
+import {
+  BulkDialog,
+  type Decision,
+  findExact,
+  newer,
+  type Pair,
+  similarityInWords,
+  withMemories,
+} from "./bulk.tsx";
 import { Confidence, ScopeBadge, Tags } from "./words.tsx";
 import "./memories.css";
 import "../../styles/search.css";
@@ -111,11 +119,23 @@ function selectable(selection: Selection): Column<Pair> {
   return { ...PAIR, cell };
 }
 
+interface Choice {
+  decision: Decision;
+  /** Of all exact duplicates, not the selected proposals. */
+  exact?: boolean;
+}
+
+const CHOICES: (Choice & { label: string; icon: LucideIcon })[] = [
+  { label: "Merge selected", icon: Check, decision: "merge" },
+  { label: "Reject selected", icon: X, decision: "reject" },
+  { label: "Merge exact duplicates", icon: GitMerge, decision: "merge", exact: true },
+];
+
 /** Decides the selected proposals, or all exact duplicates. */
 function Decisions({ shown, selection }: { shown: Pair[]; selection: Selection }) {
   const readShown = useReadShown();
   const chosen = shown.filter(({ id }) => selection.has(id));
-  const [open, setOpen] = useState<{ decision: Decision; exact?: boolean } | null>(null);
+  const [open, setOpen] = useState<Choice>();
   const none = chosen.length === 0;
   return (
     <>
@@ -126,26 +146,16 @@ function Decisions({ shown, selection }: { shown: Pair[]; selection: Selection }
             checked={chosen.length === shown.length}
             onChange={selection.all}
           />
-          <Button
-            label="Merge selected"
-            small
-            icon={Check}
-            disabled={none}
-            onClick={() => setOpen({ decision: "merge" })}
-          />
-          <Button
-            label="Reject selected"
-            small
-            icon={X}
-            disabled={none}
-            onClick={() => setOpen({ decision: "reject" })}
-          />
-          <Button
-            label="Merge exact duplicates"
-            small
-            icon={GitMerge}
-            onClick={() => setOpen({ decision: "merge", exact: true })}
-          />
+          {CHOICES.map(({ label, icon, ...choice }) => (
+            <Button
+              key={label}
+              label={label}
+              small
+              icon={icon}
+              disabled={none && !choice.exact}
+              onClick={() => setOpen(choice)}
+            />
+          ))}
         </div>
       )}
       {open && (
@@ -153,7 +163,7 @@ function Decisions({ shown, selection }: { shown: Pair[]; selection: Selection }
           decision={open.decision}
           find={open.exact ? findExact : async () => chosen}
           onClose={() => {
-            setOpen(null);
+            setOpen(undefined);
             selection.all(false);
             void readShown();
           }}
@@ -223,11 +233,6 @@ function Compare({ pair }: { pair: Pair }) {
         ))}
     </div>
   );
-}
-
-function newer(a: Memory | null, b: Memory | null): Memory | null {
-  if (!a || !b) return a ?? b;
-  return a.created_at > b.created_at ? a : b;
 }
 
 interface SideProps {

@@ -155,7 +155,7 @@ function axisOf(versions: readonly MemoryVersion[], now: number): Axis {
     ...corrections.map((each) => each.valid),
   ]);
   const times = intervals
-    .flatMap(({ from, until }) => [from, ...(until === null ? [] : [until])])
+    .flatMap(({ from, until }) => (until === null ? from : [from, until]))
     .map(Date.parse);
   const from = Math.min(...times);
   const last = Math.max(now, ...times);

@@ -4,10 +4,10 @@ import { api } from "../../data/api.ts";
 import type { Loaded } from "../../data/queries.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo, useNamed } from "../../ui/combo.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CheckField, TextArea } from "../../ui/field.tsx";
-import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
+import { combo, useForm } from "../../ui/form.tsx";
+import { ActButton, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
@@ -61,7 +61,11 @@ export function StepPanel({ run, step, position, history, choose, hold }: Props)
               ))}
             </p>
           ) : null}
-          <Awaited step={step} />
+          {step.wait_for && step.waiting_since && (
+            <p className="muted">
+              Waits for <code>{step.wait_for.event_type}</code> since <Time at={step.waiting_since} />.
+            </p>
+          )}
           {step.instructions ? (
             <Markdown>{step.instructions}</Markdown>
           ) : (
@@ -94,16 +98,6 @@ export function StepPanel({ run, step, position, history, choose, hold }: Props)
         />
       </div>
     </Card>
-  );
-}
-
-/** The events that the step waits for, and since when. */
-function Awaited({ step: { wait_for, waiting_since } }: { step: Step }) {
-  if (!wait_for || !waiting_since) return null;
-  return (
-    <p className="muted">
-      Waits for <code>{wait_for.event_type}</code> since <Time at={waiting_since} />.
-    </p>
   );
 }
 
@@ -197,11 +191,14 @@ function StepActions({ run, step, hold }: StepProps & { hold(key: string | null)
   );
 }
 
-type DialogProps = StepProps & { onClose(): void };
+type DialogProps = StepProps & SavingProps;
+
+const ASSIGNED = { person: combo("Person", { none: "Anyone" }) };
 
 function AssignDialog({ run, step, onClose }: DialogProps) {
   const before = step.assigned_user_id;
-  const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: "" } : null);
+  const form = useForm(ASSIGNED, { person: before });
+  const { person } = form.drafts;
   const find = useFindAssignee();
   const assign = useSaving(onClose, async () => {
     const assigned_user_id = person?.id ?? null;
@@ -216,7 +213,7 @@ function AssignDialog({ run, step, onClose }: DialogProps) {
       onClose={onClose}
       task={assign}
     >
-      <Combo label="Person" value={useNamed(person)} onChange={setPerson} find={find} none="Anyone" />
+      {form.show("person", { find })}
     </FormDialog>
   );
 }

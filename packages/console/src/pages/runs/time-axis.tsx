@@ -4,7 +4,7 @@ import { duration, exactDuration, fullTime } from "../../data/format.ts";
 import { useNames } from "../../data/names.ts";
 import { useWidth } from "../../graph/canvas.tsx";
 import { IconButton } from "../../ui/button.tsx";
-import { Maximize, Minus, Plus } from "../../ui/icons.tsx";
+import { type LucideIcon, Maximize, Minus, Plus } from "../../ui/icons.tsx";
 import { Card } from "../../ui/page.tsx";
 import { useNow } from "../../ui/text.tsx";
 import { type RunTimes, type Span, ticksOf, timesOf } from "./spans.ts";
@@ -43,30 +43,18 @@ export function TimeAxis({ run, actions, selected, choose }: Props) {
     if (current) middle.current = (current.scrollLeft + current.clientWidth / 2) / current.scrollWidth;
     setZoom(to);
   };
+  const zoomButton = (icon: LucideIcon, label: string, to: number, end: number) => (
+    <IconButton icon={icon} label={label} disabled={zoom === end} onClick={() => zoomTo(to)} />
+  );
   const describe = useDescribe(times, now);
   return (
     <Card
       title={`Time: ${exactDuration(spanned / 1000)}${times.to === null ? " so far" : ""}`}
       actions={
         <>
-          <IconButton
-            icon={Minus}
-            label="Show more time"
-            disabled={zoom === 1}
-            onClick={() => zoomTo(zoom / 2)}
-          />
-          <IconButton
-            icon={Plus}
-            label="Show less time"
-            disabled={zoom === MOST_ZOOM}
-            onClick={() => zoomTo(zoom * 2)}
-          />
-          <IconButton
-            icon={Maximize}
-            label="Fit the whole run"
-            disabled={zoom === 1}
-            onClick={() => zoomTo(1)}
-          />
+          {zoomButton(Minus, "Show more time", zoom / 2, 1)}
+          {zoomButton(Plus, "Show less time", zoom * 2, MOST_ZOOM)}
+          {zoomButton(Maximize, "Fit the whole run", 1, 1)}
         </>
       }
       flush

@@ -275,14 +275,15 @@ function Actions({ user, onPassword }: { user: User; onPassword(shown: Password)
   const { user: self } = useSession();
   const { id: user_id, display_name: name, role, status, email, sign_in } = user;
   const does = useAct((about: Act) => about);
-  const update = (to: Omit<UsersUpdateParams, "user_id">, done: string, question = {}) =>
-    does.run({ ...question, act: () => api.users.update({ user_id, ...to }), done });
-  const disable = () =>
-    update({ status: "disabled" }, `${name} is disabled.`, {
-      title: `Disable ${name}?`,
-      text: "They are signed out everywhere within 5 seconds and cannot sign in until you enable them again.",
-      action: "Disable",
-    });
+  const update =
+    (to: Omit<UsersUpdateParams, "user_id">, done: string, question = {}) =>
+    () =>
+      does.run({ ...question, act: () => api.users.update({ user_id, ...to }), done });
+  const disable = update({ status: "disabled" }, `${name} is disabled.`, {
+    title: `Disable ${name}?`,
+    text: "They are signed out everywhere within 5 seconds and cannot sign in until you enable them again.",
+    action: "Disable",
+  });
   const remove = () =>
     does.run({
       title: `Delete ${name}?`,
@@ -301,18 +302,16 @@ function Actions({ user, onPassword }: { user: User; onPassword(shown: Password)
         if (password) onPassword({ email, password });
       },
     });
-  const resetFactor = () =>
-    update({ reset_totp: true }, `${name} has no second factor now.`, {
-      title: `Remove the second factor of ${name}?`,
-      text: "Their password alone then signs them in. Do this if they have lost their authenticator and recovery codes.",
-      action: "Remove",
-    });
-  const unlink = () =>
-    update({ unlink_identity: true }, `The identity of ${name} is unlinked.`, {
-      title: `Unlink the identity of ${name}?`,
-      text: `The next identity with the verified e-mail ${email} that signs in is linked instead.`,
-      action: "Unlink",
-    });
+  const resetFactor = update({ reset_totp: true }, `${name} has no second factor now.`, {
+    title: `Remove the second factor of ${name}?`,
+    text: "Their password alone then signs them in. Do this if they have lost their authenticator and recovery codes.",
+    action: "Remove",
+  });
+  const unlink = update({ unlink_identity: true }, `The identity of ${name} is unlinked.`, {
+    title: `Unlink the identity of ${name}?`,
+    text: `The next identity with the verified e-mail ${email} that signs in is linked instead.`,
+    action: "Unlink",
+  });
   if (user_id === self.id) return <span className="muted small">You</span>;
   const other = role === "admin" ? "member" : "admin";
   const said = `${name} is ${other === "admin" ? "an admin" : "a member"} now.`;
@@ -321,14 +320,14 @@ function Actions({ user, onPassword }: { user: User; onPassword(shown: Password)
     <Menu
       trigger={<IconButton icon={MoreHorizontal} label={`Actions for ${name}`} />}
       choices={[
-        { label: `Change role to ${other}`, onSelect: () => update({ role: other }, said) },
+        { label: `Change role to ${other}`, onSelect: update({ role: other }, said) },
         { label: "Reset password…", onSelect: reset },
         sign_in.includes("totp") && { label: "Remove second factor…", onSelect: resetFactor },
         sign_in.includes("oidc") && { label: "Unlink identity…", onSelect: unlink },
         isActive && { label: "Disable…", onSelect: disable, danger: true },
         !isActive && {
           label: "Enable",
-          onSelect: () => update({ status: "active" }, `${name} can sign in again.`),
+          onSelect: update({ status: "active" }, `${name} can sign in again.`),
         },
         !isActive && { label: "Delete…", onSelect: remove, danger: true },
       ]}

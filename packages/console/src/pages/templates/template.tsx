@@ -58,7 +58,11 @@ export function Template() {
     >
       {({ shown, latest }) => (
         <div className="stack">
-          {latest > 1 && <VersionChoice latest={latest} />}
+          {latest > 1 && (
+            <div className="version-choice">
+              <SelectFilter name="version" label="Version" options={versionsUpTo(latest)} />
+            </div>
+          )}
           <Picture key={shown.id} template={shown} />
         </div>
       )}
@@ -66,17 +70,11 @@ export function Template() {
   );
 }
 
-function VersionChoice({ latest }: { latest: number }) {
-  const options = Array.from({ length: latest }, (_, at) => ({
+const versionsUpTo = (latest: number) =>
+  Array.from({ length: latest }, (_, at) => ({
     value: at === 0 ? "" : String(latest - at),
     label: at === 0 ? `${latest} (latest)` : String(latest - at),
   }));
-  return (
-    <div className="version-choice">
-      <SelectFilter name="version" label="Version" options={options} />
-    </div>
-  );
-}
 
 function Picture({ template }: { template: ProcessTemplate }) {
   const [search, change] = useAddress();
