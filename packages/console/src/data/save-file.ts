@@ -1,4 +1,3 @@
-/** Downloads content as a file. */
 export function saveFile(content: string | Blob, name: string): void {
   const blob = typeof content === "string" ? new Blob([content]) : content;
   const link = document.createElement("a");

@@ -12,7 +12,6 @@ export interface SessionValue extends AuthSessionResult {
 
 export const SessionContext = createContext<SessionValue | null>(null);
 
-/** Returns the signed-in person. */
 export function useSession(): SessionValue {
   const session = useContext(SessionContext);
   if (!session) throw new Error("useSession must be used inside <Session>");

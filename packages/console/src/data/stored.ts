@@ -32,14 +32,9 @@ export function recentFor(id: string): void {
   user_id = id;
 }
 
-interface Kept {
-  user_id: string;
-  places: RecentPlace[];
-}
-
 /** Returns the places that the person visited last, latest first. */
 export function recentPlaces(): RecentPlace[] {
-  const kept: Kept | null = JSON.parse(stored(KEY) ?? "null");
+  const kept: { user_id: string; places: RecentPlace[] } | null = JSON.parse(stored(KEY) ?? "null");
   return kept?.user_id === user_id ? kept.places : [];
 }
 

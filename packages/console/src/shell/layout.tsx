@@ -137,7 +137,6 @@ function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): v
 /** More are shown as `9+`. */
 const MOST_COUNTED = 9;
 
-/** How many questions wait for an answer. */
 function OpenApprovals() {
   const { data } = useRead(api.approvals.list, { status: "open", limit: MOST_COUNTED + 1 }, "approval");
   const count = data?.approvals.length ?? 0;

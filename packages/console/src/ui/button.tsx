@@ -39,7 +39,6 @@ export function Button(props: ButtonProps) {
 /** Also prevents submitting a form twice. */
 const ignore = (event: MouseEvent) => event.preventDefault();
 
-/** A button that opens a dialog. */
 export function DialogButton({ dialog, ...look }: Look & { dialog(onClose: () => void): ReactNode }) {
   const [open, setOpen] = useState(false);
   return (
@@ -50,7 +49,6 @@ export function DialogButton({ dialog, ...look }: Look & { dialog(onClose: () =>
   );
 }
 
-/** A link styled as a button. */
 export function ButtonLink({ to, kind = "plain", small, ...inside }: Look & { to: string }) {
   return (
     <Link to={to} className={classOf(kind, small)}>

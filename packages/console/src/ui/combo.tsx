@@ -200,7 +200,6 @@ export const findProjects = among(api.projects.list.all, ({ key, name }) => ({
   detail: name === key ? undefined : name,
 }));
 
-/** Finds one's own agents. */
 export const findOwnAgents = among(api.agents.listOwn.all, ({ id, name }) => ({ id, label: name }));
 
 export const findOwnActiveAgents = among(

@@ -79,7 +79,6 @@ function Text({
   );
 }
 
-/** Chooses a file. */
 export function FileField({
   accept,
   onChange,

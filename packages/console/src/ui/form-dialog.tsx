@@ -202,7 +202,6 @@ interface DeleteProps {
   to: string;
 }
 
-/** The button of a page that deletes what the page shows. */
 export function DeleteButton({ name, action = "Delete", to, ...act }: DeleteProps) {
   const navigate = useNavigate();
   const words = { title: `Delete ${name}?`, action, done: `${name} deleted.` };

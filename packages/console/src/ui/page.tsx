@@ -49,7 +49,6 @@ export function Page({ title, above = [], state, lead, actions, children }: Page
   );
 }
 
-/** A framed section of a page. */
 export function Card(props: {
   title?: ReactNode;
   actions?: ReactNode;
@@ -85,7 +84,6 @@ export function Facts({ of, wide }: { of: Record<string, ReactNode>; wide?: stri
   );
 }
 
-/** An empty state: the reason and the next action. */
 export function Empty(props: { icon: LucideIcon; title: string; children?: ReactNode; action?: ReactNode }) {
   const { icon: Icon, title, children, action } = props;
   return (
@@ -112,7 +110,6 @@ export function AdminsOnly() {
   );
 }
 
-/** A placeholder for content that is loading. */
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status" aria-label="Loading">

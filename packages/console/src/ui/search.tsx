@@ -129,7 +129,6 @@ interface FoundProps<R> {
   empty: ReactNode;
 }
 
-/** The results of a search, once loaded. */
 export function Found<R>({ of, label, hit, empty }: FoundProps<R>) {
   return (
     <Load of={of} lines={6}>

@@ -121,7 +121,6 @@ export interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
   pages: Pages<T>;
   /** Above a non-empty table: an empty list shows its own action. */
   actions?: ReactNode;
-  /** Replaces an empty table. */
   empty: ReactNode;
 }
 
@@ -159,7 +158,6 @@ export function List<T extends object>({ pages, actions, empty, ...table }: List
 
 interface LoadProps<T> {
   of: Pick<Loaded<T>, "data" | "error" | "reload">;
-  /** Of the skeleton. */
   lines?: number;
   children(data: T): ReactNode;
 }

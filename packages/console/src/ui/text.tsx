@@ -101,7 +101,6 @@ export function Secret({ label, value, note, onCopied }: SecretProps) {
   );
 }
 
-/** A value as JSON, to read and copy. */
 export function Json({ value, label = "JSON" }: { value: unknown; label?: string }) {
   return <Code text={JSON.stringify(value, null, 2)} label={label} />;
 }
@@ -143,14 +142,12 @@ export function TextCard({ title, text, label = title, copy = "Copy text" }: Tex
   );
 }
 
-/** A filter in CEL, in a table. */
 export function FilterText({ filter }: { filter: string | null }) {
   return filter ? <code className="break">{filter}</code> : <span className="faint">All events</span>;
 }
 
 export type Tone = "neutral" | "good" | "warn" | "bad" | "info" | "accent";
 
-/** A state in a word. */
 export function Badge({ label, tone = "neutral", dot }: { label: ReactNode; tone?: Tone; dot?: boolean }) {
   return (
     <span className={`badge ${tone}`}>
@@ -174,7 +171,6 @@ export function Who({ id }: { id: string }) {
 
 const PATHS = { run: "/runs/", memory: "/memories/", document: "/documents/" };
 
-/** The event whose subject is shown. */
 interface Subjected {
   type: string;
   subject?: string | null | undefined;
@@ -222,7 +218,6 @@ interface TileProps {
   tone?: "bad" | "warn" | undefined;
 }
 
-/** One important number. */
 export function Tile({ name, value, note, tone }: TileProps) {
   return (
     <section className="tile" aria-label={name}>

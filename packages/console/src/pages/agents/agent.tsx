@@ -94,7 +94,6 @@ function Activation({ agent }: Props) {
   );
 }
 
-/** An agent's delivery settings, name and owner. */
 function AgentSettings({ agent }: Props) {
   const { may } = useSession();
   return (

@@ -56,7 +56,6 @@ const LIMITED = {
   max_per_minute: "Deliveries wait: its limit per minute is reached.",
 };
 
-/** How events reach an agent. */
 export const MODES: Option<Agent["delivery_mode"]>[] = [
   { value: "poll", label: "Poll: the agent fetches its events" },
   { value: "sse", label: "SSE: the agent keeps a stream open" },
@@ -65,7 +64,6 @@ export const MODES: Option<Agent["delivery_mode"]>[] = [
 
 export const MODE_NAMES: Record<Agent["delivery_mode"], string> = { poll: "Poll", sse: "SSE", push: "Push" };
 
-/** The format of pushed events. */
 export const FORMATS: Option<Agent["push_format"]>[] = [
   { value: "structured", label: "Structured: the whole event in the body" },
   { value: "binary", label: "Binary: data in the body, attributes in headers" },

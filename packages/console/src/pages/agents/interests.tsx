@@ -15,7 +15,6 @@ import { Badge, FilterText, Time } from "../../ui/text.tsx";
 import { delays } from "./delays.tsx";
 import "./agents.css";
 
-/** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
   return (
     <EditableList

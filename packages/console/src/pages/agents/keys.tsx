@@ -192,13 +192,11 @@ export const SCOPES: { scope: Scope; means: string }[] = [
 ];
 
 interface ScopeChoiceProps {
-  /** The scopes to choose from. */
   of: readonly Scope[];
   value: readonly Scope[];
   onChange(scopes: Scope[]): void;
 }
 
-/** Chooses scopes. */
 export function ScopeChoice({ of, value, onChange }: ScopeChoiceProps) {
   const toggle = (scope: Scope, on: boolean) =>
     onChange(on ? [...value, scope] : value.filter((each) => each !== scope));

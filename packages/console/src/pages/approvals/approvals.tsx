@@ -58,7 +58,6 @@ export function Approvals() {
   );
 }
 
-/** One question with its answer. */
 export function ApprovalPage() {
   const { id = "" } = useParams();
   const approval = useRead(api.approvals.get, { id }, "approval");

@@ -105,20 +105,17 @@ function Export({ filter }: { filter: Record<string, string> }) {
 
 const OUTCOMES = ["done", "refused", "failed", "begun"];
 
-/** Kinds of resources that entries name. */
 const KINDS = [
   ...["agent", "auth", "bundle", "channel", "connector", "delivery", "device", "document", "exemplar"],
   ...["handoff", "ingest", "interest", "key", "memory", "merge", "output", "project", "relationship", "run"],
   ...["session", "specialist", "team", "template", "user"],
 ];
 
-/** Returns the filters in the address as parameters of `audit.list`. */
 export function filtersOf(search: URLSearchParams) {
   const names = ["action", "actor_id", "resource_type", "resource_id", "outcome"];
   return filled(Object.fromEntries(names.map((name) => [name, search.get(name) ?? ""])));
 }
 
-/** Filters of the audit log; they are in the address. */
 export function Filters() {
   const [search, change] = useAddress();
   const bound = (name: string, label: string) => (

@@ -91,7 +91,6 @@ interface Settled {
   redirect_uri: string | null;
 }
 
-/** The choice of agent and scopes, and the decision. */
 export function Decision({ query, request }: DecisionProps) {
   const { may } = useSession();
   const { client } = request;
@@ -142,7 +141,6 @@ const PLACES = {
   site: "",
 } as const;
 
-/** The client that asks, and where the answer goes. */
 function Asking({ request }: { request: AuthorizationRequest }) {
   const { client, redirect_to, redirect_kind, user_code } = request;
   const verified =

@@ -75,7 +75,6 @@ export function ChannelPage() {
   );
 }
 
-/** The events that a channel receives. */
 function Feeds({ channel_id }: { channel_id: string }) {
   const list = useList(api.channels.listFeeds, { channel_id }, undefined, "channel");
   const add = (
@@ -137,7 +136,6 @@ function AddFeed({ channel_id, onClose }: SavingProps & { channel_id: string }) 
   return <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add} form={form} />;
 }
 
-/** The recipients of a channel's events. */
 function Members({ channel_id }: { channel_id: string }) {
   const list = useList(api.channels.listMembers, { channel_id }, undefined, "channel");
   return (

@@ -21,7 +21,6 @@ import "./dead-letters.css";
 
 type Acting = { action: BulkAction; wanted: Wanted };
 
-/** Dead letters by cause, to inspect, replay and discard. */
 export function DeadLetters() {
   const [search, change] = useAddress();
   const filter = filterIn(search);
@@ -227,7 +226,6 @@ interface InspectProps {
   act(action: BulkAction): void;
 }
 
-/** One dead letter: its content, its error and the possible actions. */
 function Inspect({ letter, onClose, act }: InspectProps) {
   const { subject, ...event } = headersOf(letter);
   return (
@@ -296,5 +294,4 @@ const NAMES = ["cause", "agent_id", "type", "text"] as const;
 const filterIn = (search: URLSearchParams): LetterFilter =>
   filled(Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""])));
 
-/** Clears all parameters of the filter. */
 const NO_FILTER = Object.fromEntries(NAMES.map((name) => [name, null]));

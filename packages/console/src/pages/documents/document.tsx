@@ -19,7 +19,6 @@ import { Id, Time } from "../../ui/text.tsx";
 import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
 
-/** One document: its progress, its text in chunks, and the original. */
 export function DocumentPage() {
   const { id = "" } = useParams();
   const loaded = useRead(api.documents.get, { document_id: id }, "document");

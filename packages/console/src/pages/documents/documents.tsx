@@ -39,7 +39,6 @@ const COLUMNS: Column<Document>[] = [
   endColumn("Uploaded", (document) => <Time at={document.created_at} />),
 ];
 
-/** Reference documents for agents: upload, progress and search. */
 export function Documents() {
   const q = useSearchParams()[0].get("q");
   return (
@@ -227,7 +226,6 @@ const AUDIENCE = {
   segments: list("Segments", { placeholder: "enterprise" }),
 };
 
-/** The readers, audience and subject of the next uploads. */
 const FOR_WHOM = {
   sensitivity: select("Sensitivity", optionsOf(LEVELS)),
   ...AUDIENCE,
@@ -257,7 +255,6 @@ function useForWhom() {
   return [{ sensitivity, subject, audience: filled(audience) }, fields] as const;
 }
 
-/** The readers, the audience and the subject of a file. */
 type Readers = Pick<DocumentsUploadParams, "sensitivity" | "audience" | "subject">;
 
 /** Uploads a file; `onProgress` gets the sent fraction (0..1). */

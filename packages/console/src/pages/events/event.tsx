@@ -17,7 +17,6 @@ import { FoldedLog } from "./log.tsx";
 import { DeliveryState, Outcome, Timeline } from "./timeline.tsx";
 import "./events.css";
 
-/** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
   const navigate = useNavigate();
@@ -141,7 +140,6 @@ function Publisher({ id }: { id: string | null }) {
   return <Who id={id} />;
 }
 
-/** Actions on a dead-lettered delivery. */
 function DeadActions({ delivery_id }: { delivery_id: string }) {
   const [action, setAction] = useState<BulkAction>();
   const close = () => setAction(undefined);

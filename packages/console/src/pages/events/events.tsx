@@ -156,7 +156,6 @@ const OWN = /^(service|memory)\./;
 
 type Asked = Pick<EventsListParams, (typeof TEXTS)[number][0] | "outcome" | "waiting">;
 
-/** Returns the filters in the address as parameters of `events.list`. */
 function paramsOf(search: URLSearchParams): Asked {
   const texts = Object.fromEntries(TEXTS.map(([name]) => [name, search.get(name)]));
   const outcome = OUTCOMES.find(({ value }) => value === search.get("outcome"))?.value;

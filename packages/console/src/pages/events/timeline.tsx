@@ -88,7 +88,6 @@ const STATE_WORDS: Record<string, string> = {
   dead: "Dead-lettered",
 };
 
-/** The state of one delivery. */
 export function DeliveryState({ state }: { state: string }) {
   return <Badge label={STATE_WORDS[state] ?? capitalised(state)} tone={STATE_TONES[state] ?? "neutral"} />;
 }

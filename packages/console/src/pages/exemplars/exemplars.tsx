@@ -31,7 +31,6 @@ const COLUMNS: Column<Exemplar>[] = [
   endColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
 
-/** Texts that runs follow as examples. */
 export function Exemplars() {
   const q = (useSearchParams()[0].get("q") ?? "").toLowerCase();
   const loaded = useRead(api.exemplars.list, {}, "exemplar", { name: "exemplars" });
@@ -104,7 +103,6 @@ function AddDialog({ onClose }: { onClose(): void }) {
   );
 }
 
-/** One exemplar: its text, and what refers to it. */
 export function ExemplarPage() {
   const { id = "" } = useParams();
   const loaded = useRead(api.exemplars.get, { exemplar_id: id }, "exemplar");

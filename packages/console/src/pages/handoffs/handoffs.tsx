@@ -86,7 +86,6 @@ function Expiry({ handoff }: { handoff: Pick<ListedHandoff, "pinned_at" | "expir
   );
 }
 
-/** The handoffs of an agent, last saved first. */
 function Handoffs({ agent }: OfAgent) {
   const pages = useList(api.handoffs.listOfAgent, { agent_id: agent.id }, "handoffs");
   return (
@@ -106,7 +105,6 @@ function Handoffs({ agent }: OfAgent) {
   );
 }
 
-/** One handoff of an agent: what its successor gets, and its fields. */
 export function HandoffPage() {
   const { id: agent_id = "", handoff: id = "" } = useParams();
   const { name: agent } = useName(agent_id);
@@ -183,7 +181,6 @@ const bundleColumns = (agent: OfAgent["agent"]): Column<ListedBundle>[] => [
   endColumn("Gathered", ({ created_at }) => <Time at={created_at} />),
 ];
 
-/** The context that an agent gathered for its tasks, newest first. */
 function Bundles({ agent }: OfAgent) {
   const pages = useList(api.bundles.listOfAgent, { agent_id: agent.id }, "bundles");
   return (
@@ -204,7 +201,6 @@ function Bundles({ agent }: OfAgent) {
 
 type Item = BundleForPeople["items"][number];
 
-/** One bundle of an agent: its items with the reason of each, and the brief. */
 export function BundlePage() {
   const { id: agent_id = "", bundle: id = "" } = useParams();
   const { name: agent } = useName(agent_id);

@@ -29,7 +29,6 @@ import { senderOf } from "./senders.ts";
 import { SignatureFields, signatureField } from "./signature.tsx";
 import "./ingest.css";
 
-/** Events from other systems. */
 export function Ingest() {
   return (
     <Page title="Ingest" lead="Events from other systems, through webhooks and message brokers.">

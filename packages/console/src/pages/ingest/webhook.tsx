@@ -20,7 +20,6 @@ import { senderOf } from "./senders.ts";
 import { SignatureFields, signatureField } from "./signature.tsx";
 import "./ingest.css";
 
-/** One webhook: its address, its mapping with a test, and its last requests. */
 export function WebhookPage() {
   const { id = "" } = useParams();
   const loaded = useFollowed("ingest", (signal) => find(id, signal), [id]);
@@ -141,7 +140,6 @@ const COLUMNS: Column<WebhookRequest>[] = [
   endColumn("Received", ({ at }) => <Time at={at} />),
 ];
 
-/** The last requests of a webhook, newest first. */
 function Requests({ requests }: { requests: readonly WebhookRequest[] }) {
   if (requests.length === 0)
     return <p className="muted">No requests yet. Refused ones are shown here too, with the reason.</p>;

@@ -177,7 +177,6 @@ function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
 
 const bold = (count: number) => <strong className="num">{number(count)}</strong>;
 
-/** The erased data and the proof. */
 function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {
   const { erased_at, erased, receipt } = result;
   return (

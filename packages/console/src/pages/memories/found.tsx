@@ -79,7 +79,6 @@ export function FilterFields() {
   );
 }
 
-/** The results of a search and their explanation. */
 export function Found({ filters }: { filters: MemoryFilters }) {
   const [expect, setExpect] = useState("");
   const found = useRead(api.memories.search, paramsOf(filters, expect), [], { name: "found" });

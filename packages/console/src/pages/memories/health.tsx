@@ -13,7 +13,6 @@ import "./memories.css";
 
 const ABOVE = [{ to: "/memories", label: "Memories" }];
 
-/** The health of the readable memories, and remedies. */
 export function Health() {
   const { may } = useSession();
   const health = useRead(api.memories.health, {});

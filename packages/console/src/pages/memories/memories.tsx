@@ -146,7 +146,6 @@ const COLUMNS: Column<Memory>[] = [
   endColumn("Created", (memory) => <Time at={memory.created_at} />),
 ];
 
-/** Memories that match the filters, newest first. */
 function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
   const { type, metadata, neverCited } = filters;
   const further = filled({ type, metadata: toAddress(metadata), never_cited: neverCited });

@@ -30,7 +30,6 @@ import { Versions } from "./versions.tsx";
 import { findMemories, isStated, percent, ScopeBadge, StatusBadge, TAGS, Tags, TITLE } from "./words.tsx";
 import "./memories.css";
 
-/** One memory: its content, source and relationships. */
 export function MemoryPage() {
   const { id = "" } = useParams();
   const loaded = useRead(api.memories.get, { id }, ["memory", "merge"]);
@@ -291,7 +290,6 @@ function SupersedeDialog({ memory, onClose }: Props) {
   );
 }
 
-/** Finds memories other than the current one. */
 const others = (memory: MemoryWithUsage) => async (text: string, signal: AbortSignal) =>
   (await findMemories(text, signal)).filter(({ id }) => id !== memory.id);
 
@@ -302,7 +300,6 @@ const DIALOGS = {
   supersede: SupersedeDialog,
 };
 
-/** The possible actions on a memory. */
 function Actions({ memory }: { memory: MemoryWithUsage }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   const own = useIsOwn(memory);

@@ -59,7 +59,6 @@ function Proposer({ proposal }: { proposal: MergeProposal }) {
   return id === null ? "the service" : <Who id={id} />;
 }
 
-/** Pairs of memories that may have the same content. */
 export function Merges() {
   const [search] = useAddress();
   const { may } = useSession();

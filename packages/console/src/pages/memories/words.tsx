@@ -9,7 +9,6 @@ import { Badge, type Tone } from "../../ui/text.tsx";
 export const TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
 export const SCOPES = ["agent", "team", "institutional"] as const;
 
-/** Fields of the forms. */
 export const TITLE = text("Title", { required: true, maxLength: 500 });
 export const TAGS = list("Tags", { hint: "Separated by commas." });
 

@@ -26,7 +26,6 @@ import "./outputs.css";
 /** A longer text takes a browser seconds to render. */
 const MAX_RENDERED = 1_000_000;
 
-/** One output: rendered, as source, and its versions. */
 export function OutputPage() {
   const { id = "" } = useParams();
   const loaded = useRead(api.outputs.get, { output_id: id }, "output");
@@ -115,7 +114,6 @@ const linksTo = (ids: readonly string[]) =>
     </Link>
   ));
 
-/** All versions, newest first, and the changes between any two. */
 function Versions({ output }: { output: Output }) {
   const loaded = useRead(api.outputs.listVersions, { output_id: output.id });
   return (
@@ -161,7 +159,6 @@ const FORMATS = [
 ] as const;
 type Format = (typeof FORMATS)[number]["value"];
 
-/** Export, e-mail, filing, deletion. */
 function More({ output }: { output: Output }) {
   const [open, setOpen] = useState<"mail" | "file" | null>(null);
   const own = useIsOwn(output);

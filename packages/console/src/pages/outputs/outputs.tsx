@@ -33,7 +33,6 @@ const COLUMNS: Column<Output>[] = [
   endColumn("Updated", ({ updated_at }) => <Time at={updated_at} />),
 ];
 
-/** Documents that agents and people produced, with their versions. */
 export function Outputs() {
   const q = useSearchParams()[0].get("q");
   return (

@@ -147,7 +147,6 @@ function useAttention() {
   );
 }
 
-/** The things to look at first. */
 function Attention({ agents, total }: typeof NONE) {
   if (total === 0) return null;
   return (

@@ -29,7 +29,6 @@ import { TimeAxis } from "./time-axis.tsx";
 import { Actions, RunStatus, Steps, useActions } from "./words.tsx";
 import "./runs.css";
 
-/** One run: its position, next actions and history. */
 export function RunPage() {
   const { id = "" } = useParams();
   const cache = useQueryClient();
@@ -221,7 +220,6 @@ const ARTIFACT_COLUMNS: Column<RunArtifact>[] = [
   endColumn("Registered", ({ created_at }) => <Time at={created_at} />),
 ];
 
-/** The artifacts of a run, and those kept as evidence. */
 function Artifacts({ run }: { run: RunWithAttempts }) {
   const pages = useList(api.runs.listArtifacts, { run_id: run.id }, undefined, "run");
   return (
@@ -270,7 +268,6 @@ function CloseDialog({ run, onClose }: SavingProps & { run: RunWithAttempts }) {
 
 type RecordProps = { run: RunWithAttempts };
 
-/** The history of the run, latest first. */
 function History({ run }: RecordProps) {
   const history = useActions(run);
   return <Load of={history}>{(actions) => <Actions label="History" actions={actions.toReversed()} />}</Load>;
@@ -286,7 +283,6 @@ const RETROSPECTIVE_COLUMNS: Column<RunsRetrospectiveResult["items"][number]>[] 
   endColumn("Active time", (item) => time(item.active_seconds)),
 ];
 
-/** The time of each step, and what completed it. */
 function Retrospective({ run }: RecordProps) {
   const loaded = useRead(api.runs.retrospective, { run_id: run.id }, "run", { id: run.id });
   return (

@@ -37,7 +37,6 @@ const COLUMNS: Column<Run>[] = [
   endColumn("Created", (run) => <Time at={run.created_at} />),
 ];
 
-/** Work towards goals, step by step. */
 export function Runs() {
   const [address] = useAddress();
   const navigate = useNavigate();
@@ -87,7 +86,6 @@ export function Runs() {
 
 const STATUSES = ["active", "completed", "closed"] as const;
 
-/** Returns the filters in the address as parameters of `runs.list`. */
 const paramsOf = (address: URLSearchParams) =>
   filled({
     search: address.get("q"),

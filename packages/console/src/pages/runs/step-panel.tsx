@@ -34,7 +34,6 @@ const TONE: Record<Step["status"], Tone> = {
   skipped: "neutral",
 };
 
-/** The selected step: its requirements, attempts and actions. */
 export function StepPanel({ run, step, position, history, choose, hold }: Props) {
   const at = [...position.ready_steps, ...position.blocked_steps].find(
     ({ step_key }) => step_key === step.step_key,

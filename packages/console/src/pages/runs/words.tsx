@@ -24,7 +24,6 @@ export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
   );
 }
 
-/** The number of completed steps, with a progress bar. */
 export function Steps({ steps }: { steps: RunStep[] }) {
   const done = steps.filter(({ status }) => status === "completed" || status === "skipped").length;
   if (steps.length === 0) return <span className="faint">None</span>;
@@ -40,7 +39,6 @@ export function Steps({ steps }: { steps: RunStep[] }) {
 
 export type Step = RunWithAttempts["steps"][number];
 
-/** The data of the parts of a step's panel. */
 export interface StepProps {
   run: RunWithAttempts;
   step: Step;

@@ -50,7 +50,6 @@ const FIELDS = {
   on_missed: select("Missed times", POLICIES, { hint: "More than a minute late, such as after an outage." }),
 };
 
-/** Returns the first values of the form. */
 function knownOf(schedule: Schedule | undefined) {
   const inAnHour = new Date(Date.now() + HOUR_MS).toISOString();
   if (!schedule) return { cron: "0 9 * * MON-FRI", time_zone: HERE, at: inAnHour };

@@ -47,7 +47,6 @@ export function Schedules() {
   );
 }
 
-/** One schedule: when it publishes what, how its latest ticks went, and what can be done with it. */
 export function SchedulePage() {
   const { id = "" } = useParams();
   const schedule = useRead(api.schedules.get, { schedule_id: id }, "schedule");

@@ -15,7 +15,6 @@ import { Card, Facts, Skeleton } from "../../ui/page.tsx";
 import { useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, Copy, Id, Secret, Time } from "../../ui/text.tsx";
 
-/** The person's account, and how they sign in. */
 export function Account() {
   const { user, tenant } = useSession();
   const ways = useRead(api.auth.signInWays, {}, "user", { name: "ways" });

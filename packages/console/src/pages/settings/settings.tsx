@@ -33,7 +33,6 @@ const PARTS: Tab[] = [
   { key: "account", label: "Your account", content: <Account /> },
 ];
 
-/** The organisation: people, projects, audit log, and the person's account. */
 export function Settings() {
   const { tenant } = useSession();
   return (
@@ -196,7 +195,6 @@ interface Password {
   password: string;
 }
 
-/** The people who may sign in. */
 function People() {
   const [shown, setShown] = useState<Password>();
   const [search] = useAddress();

@@ -28,7 +28,6 @@ const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
   endColumn("Updated", ({ updated_at }) => <Time at={updated_at} />),
 ];
 
-/** Named instructions that agents load to work as a specialist. */
 export function Specialists() {
   const { may } = useSession();
   const loaded = useRead(api.specialists.list, {}, [], { name: "specialists" });
@@ -57,7 +56,6 @@ type Version = SpecialistsVersionsResult["versions"][number];
 /** More versions than this are not compared here. */
 const MOST_VERSIONS = 200;
 
-/** One specialist: its texts, and its versions. */
 export function SpecialistPage() {
   const { name = "" } = useParams();
   const { may } = useSession();
@@ -124,7 +122,6 @@ function Texts({ version }: { version: Version }) {
   );
 }
 
-/** A version as one text, to compare. */
 const asText = (version: Version) =>
   [["Description", "description"] as const, ...TEXTS]
     .map(([title, field]) => `# ${title}\n${version[field] ?? ""}`)

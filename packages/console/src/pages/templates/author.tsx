@@ -32,7 +32,6 @@ import {
 import "./templates.css";
 import "../../styles/choice.css";
 
-/** A new template. */
 export function AuthorTemplate() {
   return (
     <Page title="New template" above={[{ to: "/templates", label: "Templates" }]}>
@@ -41,7 +40,6 @@ export function AuthorTemplate() {
   );
 }
 
-/** The next version of a template. */
 export function EditTemplate() {
   const { slug = "" } = useParams();
   const loaded = useRead(api.templates.get, { slug });
@@ -71,7 +69,6 @@ async function isStillLatest(slug: string, before: ProcessTemplate | undefined):
   return mayOverwrite({ text, look: `/templates/${slug}` });
 }
 
-/** The next version of a template, or a new one. */
 function Author({ of }: { of?: ProcessTemplate }) {
   const [before] = useState(of);
   const [start] = useState(() => (before ? draftOf(before) : emptyDraft()));
@@ -144,7 +141,6 @@ function Names({ draft, change, fixedSlug }: NamesProps) {
   );
 }
 
-/** The steps as a graph, and the form of the chosen one. */
 function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftStep[]): void }) {
   const [chosen, setChosen] = useState(steps[0]?.id);
   const step = steps.find(({ id }) => id === chosen);

@@ -112,7 +112,6 @@ export function draftOf(template: ProcessTemplate): Draft {
   return { ...draftsOf(TEMPLATE, template), name, slug, steps };
 }
 
-/** Converts a draft to the request's template. */
 export function templateOf(draft: Draft) {
   return {
     ...valuesOf(TEMPLATE, draft),

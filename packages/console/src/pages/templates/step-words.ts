@@ -6,7 +6,6 @@ export const AT_DEADLINE: Record<TemplateStep["on_deadline"], string> = {
   abandon: "Close the run as abandoned",
 };
 
-/** Returns what completes a step. */
 export function completedBy({
   wait_for,
   completion_mode,

@@ -16,7 +16,6 @@ import { BeginDialog } from "../runs/runs.tsx";
 import { AT_DEADLINE, completedBy } from "./step-words.ts";
 import "./templates.css";
 
-/** A template as a graph, in any of its versions. */
 export function Template() {
   const { slug = "" } = useParams();
   const [search] = useAddress();

@@ -19,7 +19,6 @@ const COLUMNS: Column<TemplateSummary>[] = [
   endColumn("Version", ({ version_num }) => version_num),
 ];
 
-/** Templates of processes to start runs from. */
 export function Templates() {
   const loaded = useRead(api.templates.list, {}, "template", { name: "templates" });
   const author = <ButtonLink label="Create template" to="/templates/new" kind="primary" icon={Plus} />;

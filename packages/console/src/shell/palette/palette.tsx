@@ -17,13 +17,8 @@ const PAUSE_MS = 160;
 /** Shorter texts match almost everything. */
 const MIN_SEARCHED = 2;
 
-interface Props {
-  onClose(): void;
-  showHelp(): void;
-}
-
 /** Goes to a page or a thing by its name, or does what it is told: an ARIA combobox in a modal dialog. */
-export function Palette({ onClose, showHelp }: Props) {
+export function Palette({ onClose, showHelp }: { onClose(): void; showHelp(): void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const { targets, found, error, loading } = useTargets(text.trim(), showHelp);
