@@ -32,11 +32,11 @@ const SHOWN_MS = 1500;
 
 interface CopyProps {
   text: string;
-  label?: string;
+  label: string;
   onCopied?: ((text: string) => void) | undefined;
 }
 
-export function Copy({ text, label = "Copy", onCopied }: CopyProps) {
+export function Copy({ text, label, onCopied }: CopyProps) {
   const [shown, setShown] = useState<keyof typeof OUTCOMES>();
   const copy = async ({ currentTarget: button }: MouseEvent<HTMLElement>) => {
     const copied = await copyText(text, button);
@@ -81,6 +81,16 @@ export function Id({ children }: { children: string }) {
   );
 }
 
+/** A text for machines, of which one line is seen, with a button that copies all of it. */
+export function Copied({ text, label, className = "" }: CopyProps & { className?: string }) {
+  return (
+    <span className="row nowrap">
+      <code className={`truncate ${className}`}>{text}</code>
+      <Copy text={text} label={label} />
+    </span>
+  );
+}
+
 interface SecretProps extends Pick<CopyProps, "onCopied"> {
   label: string;
   value: string;
@@ -101,12 +111,12 @@ export function Secret({ label, value, note, onCopied }: SecretProps) {
   );
 }
 
-export function Json({ value, label = "JSON" }: { value: unknown; label?: string }) {
+export function Json({ value, label }: { value: unknown; label: string }) {
   return <Code text={JSON.stringify(value, null, 2)} label={label} />;
 }
 
 /** A text for machines, to read and copy. */
-export function Code({ text, label, onCopied }: CopyProps & { label: string }) {
+export function Code({ text, label, onCopied }: CopyProps) {
   return (
     <div className="code-block">
       <Copy text={text} label={`Copy ${label}`} onCopied={onCopied} />

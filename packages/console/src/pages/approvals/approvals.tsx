@@ -15,7 +15,7 @@ import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Badge, Copy, Time, Who } from "../../ui/text.tsx";
+import { Badge, Copied, Time, Who } from "../../ui/text.tsx";
 import { Evidence } from "./evidence.tsx";
 
 const STATUSES = ["open", "answered", "expired", "canceled"] as const;
@@ -186,13 +186,7 @@ function Answer({ approval }: { approval: Approval }) {
 /** Loads the receipt once it is asked for. */
 function Receipt({ id }: { id: string }) {
   const [receipt, setReceipt] = useState<string>();
-  if (receipt !== undefined)
-    return (
-      <div className="row nowrap">
-        <code className="truncate">{receipt}</code>
-        <Copy text={receipt} label="Copy receipt" />
-      </div>
-    );
+  if (receipt !== undefined) return <Copied text={receipt} label="Copy receipt" />;
   return (
     <div className="row">
       <ActButton

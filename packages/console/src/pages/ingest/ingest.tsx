@@ -14,7 +14,7 @@ import { Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useFormTask, useSaving } from "../../ui/task.tsx";
-import { Copy, Secret, Time } from "../../ui/text.tsx";
+import { Copied, Secret, Time } from "../../ui/text.tsx";
 import {
   ConnectorState,
   MappingFields,
@@ -49,12 +49,7 @@ const COLUMNS: Column<Webhook>[] = [
       {name}
     </RowLink>
   )),
-  column("Address", ({ url }) => (
-    <span className="row nowrap">
-      <code className="truncate address">{url}</code>
-      <Copy text={url} label="Copy address" />
-    </span>
-  )),
+  column("Address", ({ url }) => <Copied text={url} label="Copy address" className="address" />),
   wideColumn("Type", ({ source, mapping }) => <code>{typeOfWebhook({ source, mapping })}</code>),
   column("Last request", ({ last_request }) =>
     last_request ? (

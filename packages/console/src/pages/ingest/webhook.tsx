@@ -13,7 +13,7 @@ import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
-import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
+import { Copied, Id, Secret, Time } from "../../ui/text.tsx";
 import { SIGNING } from "./ingest.tsx";
 import { RequestOutcome, TestMapping, WebhookMappingFields, webhookField } from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
@@ -51,12 +51,7 @@ export function WebhookPage() {
             <Facts
               wide="Address"
               of={{
-                Address: (
-                  <span className="row nowrap">
-                    <code className="truncate">{data.url}</code>
-                    <Copy text={data.url} label="Copy address" />
-                  </span>
-                ),
+                Address: <Copied text={data.url} label="Copy address" />,
                 Created: <Time at={data.created_at} />,
                 ID: <Id>{data.id}</Id>,
               }}

@@ -9,7 +9,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ActButton } from "../../ui/form-dialog.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { useTask } from "../../ui/task.tsx";
-import { Copy } from "../../ui/text.tsx";
+import { Copied } from "../../ui/text.tsx";
 import "./overview.css";
 
 type State = Awaited<ReturnType<DemoApi["get"]>>;
@@ -123,10 +123,3 @@ function Made({ demo: { tenant, person, made }, onClose }: { demo: Demo; onClose
     </Dialog>
   );
 }
-
-const Copied = ({ text, label }: { text: string; label: string }) => (
-  <span className="row nowrap">
-    <code className="truncate">{text}</code>
-    <Copy text={text} label={label} />
-  </span>
-);
