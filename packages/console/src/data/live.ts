@@ -1,4 +1,5 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
+import type { OPERATIONS } from "../../../client/generated/operations.ts";
 import type { Stats } from "../../../client/index.ts";
 import { newStore } from "./store.ts";
 
@@ -9,35 +10,11 @@ export interface Live {
 }
 
 /**
- * A resource that changes, as the server names it. Changes of events and deliveries come with the statistics, as does
- * `clock` every few seconds, for what changes as time passes.
+ * A resource that changes, as the server names it: in the singular of its service. Changes of events and deliveries come
+ * with the statistics, as does `clock` every few seconds, for what changes as time passes.
  */
-export type Resource =
-  | "agent"
-  | "approval"
-  | "audit"
-  | "channel"
-  | "clock"
-  | "connector"
-  | "device"
-  | "document"
-  | "event"
-  | "exemplar"
-  | "ingest"
-  | "interest"
-  | "key"
-  | "memory"
-  | "merge"
-  | "output"
-  | "project"
-  | "relationship"
-  | "run"
-  | "schedule"
-  | "session"
-  | "specialist"
-  | "team"
-  | "template"
-  | "user";
+export type Resource = Singular<keyof typeof OPERATIONS> | "clock";
+type Singular<S> = S extends `${infer N}ies` ? `${N}y` : S extends `${infer N}s` ? N : S;
 
 /** The changes after which a query is read again, in its `meta`. */
 export interface Followed {

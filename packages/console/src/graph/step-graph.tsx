@@ -1,24 +1,16 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import type { RunStep } from "../../../client/index.ts";
 import { fullTime, relative } from "../data/format.ts";
 import { store, stored } from "../data/stored.ts";
 import { Segments } from "../ui/field.tsx";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
 import { Canvas } from "./canvas.tsx";
 
-type StepStatus = "blocked" | "ready" | "in_progress" | "completed" | "skipped";
-
 /** The part of a template's or run's step that the picture shows. */
-interface PicturedStep {
-  step_key: string;
-  title?: string;
-  role?: string | null;
-  depends_on?: string[];
-  status?: StepStatus;
+interface PicturedStep extends Pick<RunStep, "step_key">, Partial<Pick<RunStep, Shown>> {
   attested?: { done: number; of: number };
-  wait_for?: { event_type: string } | null;
-  waiting_since?: string | null;
-  deadline_at?: string | null;
 }
+type Shown = "title" | "role" | "depends_on" | "status" | "wait_for" | "waiting_since" | "deadline_at";
 
 interface Props {
   steps: PicturedStep[];
@@ -31,7 +23,7 @@ interface Props {
   height?: number;
 }
 
-export const STEP_STATUS: Record<StepStatus, { says: string; icon: LucideIcon }> = {
+export const STEP_STATUS: Record<RunStep["status"], { says: string; icon: LucideIcon }> = {
   blocked: { says: "Blocked", icon: CircleDashed },
   ready: { says: "Ready", icon: CircleDot },
   in_progress: { says: "In progress", icon: CirclePlay },

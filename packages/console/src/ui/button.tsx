@@ -57,12 +57,10 @@ export function ButtonLink({ to, kind = "plain", small, ...inside }: Look & { to
   );
 }
 
+export type IconLook = { icon: LucideIcon; label: string };
+
 /** A button with only an icon: the label is for screen readers and the tooltip. */
-export function IconButton({
-  icon: Icon,
-  label,
-  ...rest
-}: { icon: LucideIcon; label: string } & ComponentProps<"button">) {
+export function IconButton({ icon: Icon, label, ...rest }: IconLook & ComponentProps<"button">) {
   return (
     <button type="button" title={label} {...rest} className="icon-button" aria-label={label}>
       <Icon aria-hidden size={16} />

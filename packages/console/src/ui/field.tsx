@@ -53,15 +53,8 @@ export function TextArea(props: TextProps<TextareaHTMLAttributes<HTMLElement>>) 
 
 type Control = InputHTMLAttributes<HTMLElement> & TextareaHTMLAttributes<HTMLElement>;
 
-function Text({
-  as: Control,
-  label,
-  hint,
-  error,
-  onChange,
-  className = "",
-  ...input
-}: TextProps<Control> & { as: "input" | "textarea" }) {
+function Text(props: TextProps<Control> & { as: "input" | "textarea" }) {
+  const { as: Control, label, hint, error, onChange, className = "", ...input } = props;
   return (
     <Field label={label} hint={hint} error={error}>
       {(wired) => (
@@ -79,11 +72,9 @@ function Text({
   );
 }
 
-export function FileField({
-  accept,
-  onChange,
-  ...labels
-}: FieldProps & Changed<File | null> & { accept?: string }) {
+type FileProps = FieldProps & Changed<File | null> & { accept?: string };
+
+export function FileField({ accept, onChange, ...labels }: FileProps) {
   return (
     <Field {...labels}>
       {(wired) => (
@@ -118,12 +109,14 @@ export const anyOf = (all: string, values: readonly string[]): Option[] => [
 export const optionsOf = <T extends string>(values: readonly T[]): Option<T>[] =>
   values.map((value) => ({ value, label: capitalised(value) }));
 
+type ChoiceProps<T extends string> = Changed<T> & { value: T; options: readonly Option<T>[] };
+
 export function SelectField<T extends string>({
   value,
   onChange,
   options,
   ...labels
-}: FieldProps & Changed<T> & { value: T; options: readonly Option<T>[] }) {
+}: FieldProps & ChoiceProps<T>) {
   return (
     <Field {...labels}>
       {(wired) => (
@@ -144,22 +137,14 @@ export function SelectField<T extends string>({
   );
 }
 
-export function CheckField({
-  label,
-  hint,
-  checked,
-  onChange,
-  disabled,
-  fixed,
-}: {
-  label: string;
-  hint?: ReactNode;
+interface CheckProps extends Omit<FieldProps, "error">, Changed<boolean> {
   checked: boolean;
-  onChange(checked: boolean): void;
   disabled?: boolean;
   /** It cannot be changed now, but keeps the focus. */
   fixed?: boolean;
-}) {
+}
+
+export function CheckField({ label, hint, checked, onChange, disabled, fixed }: CheckProps) {
   return (
     <label className="check">
       <input
@@ -178,12 +163,7 @@ export function CheckField({
 }
 
 /** A few choices side by side, with one selected. */
-export function Segments<T extends string>(props: {
-  label: string;
-  value: T;
-  onChange(value: T): void;
-  options: readonly Option<T>[];
-}) {
+export function Segments<T extends string>(props: ChoiceProps<T> & { label: string }) {
   const { label, value, onChange, options } = props;
   const name = useId();
   return (

@@ -1,10 +1,10 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { type Location, useBeforeUnload, useBlocker, useNavigate } from "react-router";
-import { Button, IconButton, type Look } from "./button.tsx";
+import { Button, IconButton, type IconLook, type Look } from "./button.tsx";
 import { Dialog, type DialogProps } from "./dialog.tsx";
 import { Failure } from "./failure.tsx";
-import { type LucideIcon, Trash2 } from "./icons.tsx";
+import { Trash2 } from "./icons.tsx";
 import { type Task, toast, useTask } from "./task.tsx";
 
 /** The props of a dialog that saves something: after that it closes. */
@@ -173,20 +173,14 @@ export const useAct = <A extends unknown[], T>(about: (...args: A) => Act<T>): T
   });
 
 /** The button of such a task. */
-export function ActButton<T>({
-  label,
-  icon,
-  kind,
-  small,
-  disabled,
-  ...about
-}: Look & Act<T> & { disabled?: boolean }) {
-  const task = useAct(() => about);
+export function ActButton<T>(props: Look & Act<T> & { disabled?: boolean }) {
+  const { label, icon, kind, small, disabled } = props;
+  const task = useAct(() => props);
   return <Button {...{ label, icon, kind, small, disabled }} busy={task.busy} onClick={() => task.run()} />;
 }
 
 /** The same with only an icon. */
-export function ActIcon<T>({ icon, label, ...about }: { icon: LucideIcon; label: string } & Act<T>) {
+export function ActIcon<T>({ icon, label, ...about }: IconLook & Act<T>) {
   const task = useAct(() => about);
   return <IconButton icon={icon} label={label} disabled={task.busy} onClick={() => task.run()} />;
 }

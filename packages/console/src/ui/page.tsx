@@ -49,13 +49,9 @@ export function Page({ title, above = [], state, lead, actions, children }: Page
   );
 }
 
-export function Card(props: {
-  title?: ReactNode;
-  actions?: ReactNode;
-  children: ReactNode;
-  flush?: boolean;
-}) {
-  const { title, actions, children, flush } = props;
+type CardProps = { title?: ReactNode; actions?: ReactNode; children: ReactNode; flush?: boolean };
+
+export function Card({ title, actions, children, flush }: CardProps) {
   return (
     <section className="card">
       {(title || actions) && (

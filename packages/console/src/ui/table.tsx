@@ -1,5 +1,5 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
-import { Link } from "react-router";
+import { Link, type LinkProps } from "react-router";
 import { number } from "../data/format.ts";
 import { keyOf as keyOfRow } from "../data/merge-rows.ts";
 import type { Loaded, Pages } from "../data/queries.ts";
@@ -36,25 +36,13 @@ export const wideEndColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({
  * The link that a row opens wherever it is clicked, and whose focus frames the row. A button does the same with the class
  * `opens`.
  */
-export function RowLink({
-  className = "",
-  ...link
-}: {
-  to: string;
-  className?: string;
-  children: ReactNode;
-}) {
+export function RowLink({ className = "", ...link }: LinkProps) {
   return <Link {...link} className={`opens ${className}`} />;
 }
 
 /** Opens a row wherever it is clicked, as its link or button does (`opens`). */
-export function openRow({
-  currentTarget,
-  target,
-  ctrlKey,
-  metaKey,
-  shiftKey,
-}: MouseEvent<HTMLElement>): void {
+export function openRow(event: MouseEvent<HTMLElement>): void {
+  const { currentTarget, target, ctrlKey, metaKey, shiftKey } = event;
   // Other links and buttons act by themselves, and so does what selects text.
   const isOwn = (target as HTMLElement).closest("a,button,input,label,summary");
   if (isOwn || getSelection()?.toString()) return;
