@@ -22,6 +22,39 @@ interface Kind {
 
 const limit = 200;
 
+type Titled = [needs: Action, read: (id: string) => Promise<string | null>];
+
+/** What has a title: the operation needed, and how the title is read. */
+const TITLED = {
+  run: ["runs.get", async (run_id) => (await api.runs.get({ run_id })).goal],
+  memory: ["memories.get", async (id) => (await api.memories.get({ id })).title],
+  document: ["documents.get", async (document_id) => (await api.documents.get({ document_id })).filename],
+  output: ["outputs.get", async (output_id) => (await api.outputs.get({ output_id })).title],
+  channel: ["channels.get", async (channel_id) => (await api.channels.get({ channel_id })).name],
+  schedule: ["schedules.get", async (schedule_id) => (await api.schedules.get({ schedule_id })).name],
+  key: ["keys.list", prefixOf],
+} satisfies Record<string, Titled>;
+
+/** A thing with a title. It is asked for by the kind and the id: `run_0199…`, `key_AGENT/KEY`. */
+export type TitledKind = keyof typeof TITLED;
+
+export const titledId = (kind: TitledKind, id: string) => `${kind}_${id}`;
+
+async function prefixOf(path: string): Promise<string | null> {
+  const [agent_id = "", key_id] = path.split("/");
+  for await (const { id, prefix } of api.keys.list.all({ agent_id, limit }))
+    if (id === key_id) return `${prefix}…`;
+  return null;
+}
+
+function titled([word, [needs, read]]: [string, Titled]): [string, Kind] {
+  const one = async (id: string) => {
+    const name = await read(id.slice(word.length + 1));
+    return name ? { name } : null;
+  };
+  return [word, { word, needs, one }];
+}
+
 /** By the beginning of the id. */
 const KINDS: Record<string, Kind> = {
   ag: {
@@ -38,44 +71,8 @@ const KINDS: Record<string, Kind> = {
     },
   },
   team: { word: "team", needs: "teams.list", all: () => api.teams.list.all({ limit }) },
-  run: titled("run", "runs.get", async (run_id) => (await api.runs.get({ run_id })).goal),
-  memory: titled("memory", "memories.get", async (id) => (await api.memories.get({ id })).title),
-  document: titled(
-    "document",
-    "documents.get",
-    async (document_id) => (await api.documents.get({ document_id })).filename,
-  ),
-  output: titled("output", "outputs.get", async (output_id) => (await api.outputs.get({ output_id })).title),
-  channel: titled(
-    "channel",
-    "channels.get",
-    async (channel_id) => (await api.channels.get({ channel_id })).name,
-  ),
-  schedule: titled(
-    "schedule",
-    "schedules.get",
-    async (schedule_id) => (await api.schedules.get({ schedule_id })).name,
-  ),
-  key: titled("key", "keys.list", async (path) => {
-    const [agent_id = "", key_id] = path.split("/");
-    for await (const { id, prefix } of api.keys.list.all({ agent_id, limit }))
-      if (id === key_id) return `${prefix}…`;
-    return null;
-  }),
+  ...Object.fromEntries(Object.entries<Titled>(TITLED).map(titled)),
 };
-
-/** A thing with a title. It is asked for by the kind and the id: `run_0199…`, `key_AGENT/KEY`. */
-export type TitledKind = "run" | "memory" | "document" | "output" | "channel" | "schedule" | "key";
-
-export const titledId = (kind: TitledKind, id: string) => `${kind}_${id}`;
-
-function titled(word: TitledKind, needs: Action, read: (id: string) => Promise<string | null>): Kind {
-  const one = async (id: string) => {
-    const name = await read(id.slice(word.length + 1));
-    return name ? { name } : null;
-  };
-  return { word, needs, one };
-}
 
 const kindOf = (id: string) => id.split("_", 1)[0] as string;
 

@@ -31,16 +31,11 @@ export function Authorize() {
   );
 }
 
-interface Props {
-  /** The query of the authorization request. */
-  query: string;
-}
-
-/** Asks a person whether a client may act as one of their agents. */
-function Consent({ query }: Props) {
+/** Asks a person whether a client may act as one of their agents, by the query of its request. */
+function Consent({ query }: { query: string }) {
   const request = useRead(api.oauth.readRequest, { query });
   return (
-    <ConsentPage>
+    <ConsentPage {...CLIENT}>
       <Load of={request}>
         {(shown) =>
           shown.refusal ? (
@@ -69,20 +64,16 @@ function Consent({ query }: Props) {
   );
 }
 
-function ConsentPage({ children }: { children: ReactNode }) {
+const CLIENT = { title: "Connect a client", lead: "Let a program act as one of your agents." };
+
+function ConsentPage({ children, ...head }: { title: string; lead: string; children: ReactNode }) {
   return (
-    <Page title="Connect a client" lead="Let a program act as one of your agents.">
+    <Page {...head}>
       <div className="connect">
         <Card>{children}</Card>
       </div>
     </Page>
   );
-}
-
-interface DecisionProps {
-  /** That of the authorization request, or a device's code as `user_code=`. */
-  query: string;
-  request: AuthorizationRequest;
 }
 
 interface Settled {
@@ -91,7 +82,8 @@ interface Settled {
   redirect_uri: string | null;
 }
 
-export function Decision({ query, request }: DecisionProps) {
+/** @param props.query that of the authorization request, or a device's code as `user_code=` */
+function Decision({ query, request }: { query: string; request: AuthorizationRequest }) {
   const { may } = useSession();
   const { client } = request;
   const mayCreate = may("agents.create");
@@ -254,41 +246,37 @@ export function Connect() {
   }, [given]);
   if (request)
     return (
-      <ConsentPage>
+      <ConsentPage {...CLIENT}>
         <Decision query={`user_code=${code}`} request={request} />
       </ConsentPage>
     );
   return (
-    <Page
+    <ConsentPage
       title="Enter a device code"
       lead="A device or program shows a code: enter it here to let it act as one of your agents."
     >
-      <div className="connect">
-        <Card>
-          {agent ? (
-            <Approval agent={agent} />
-          ) : (
-            <Form task={shown} submit="Continue" disabled={!CODE.test(code)}>
-              <TextField
-                label="Code"
-                className="code code-input"
-                required
-                autoFocus
-                placeholder="XXXX-XXXX"
-                value={code}
-                onChange={(value) => setCode(normalizeCode(value))}
-                hint="The code shown on the device."
-              />
-              {unknown && (
-                <p className="notice warn" role="alert">
-                  No open request for your agents has this code. Codes expire after 10 minutes: request a new
-                  one, or ask the agent's owner or an admin to approve it.
-                </p>
-              )}
-            </Form>
+      {agent ? (
+        <Approval agent={agent} />
+      ) : (
+        <Form task={shown} submit="Continue" disabled={!CODE.test(code)}>
+          <TextField
+            label="Code"
+            className="code code-input"
+            required
+            autoFocus
+            placeholder="XXXX-XXXX"
+            value={code}
+            onChange={(value) => setCode(normalizeCode(value))}
+            hint="The code shown on the device."
+          />
+          {unknown && (
+            <p className="notice warn" role="alert">
+              No open request for your agents has this code. Codes expire after 10 minutes: request a new one,
+              or ask the agent's owner or an admin to approve it.
+            </p>
           )}
-        </Card>
-      </div>
-    </Page>
+        </Form>
+      )}
+    </ConsentPage>
   );
 }

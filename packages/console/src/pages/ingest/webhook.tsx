@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Link, useParams } from "react-router";
-import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
+import type { IngestRotateWebhookResult, Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, dateTime, filled, number } from "../../data/format.ts";
 import { useFollowed, useRead } from "../../data/queries.ts";
@@ -159,17 +159,12 @@ function Result({ request: { reason, event_id, events, dead_letter_id } }: { req
   return <Link to={`/events/${event_id}`}>{events > 1 ? `First of ${events} events` : "Event"}</Link>;
 }
 
-interface Rotated {
-  signing_secret: string;
-  previous_ends_at: string;
-}
-
 const ROTATION = { signing_secret: text("New signing secret", SIGNING) };
 
 /** Replaces the secret: by the sender's new one, or by one that the sender is given. */
 function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
   const form = useForm(ROTATION);
-  const [rotated, setRotated] = useState<Rotated>();
+  const [rotated, setRotated] = useState<IngestRotateWebhookResult>();
   const { secret } = senderOf(webhook.mapping) ?? {};
   const rotate = useSaving(onClose, async () => {
     const { signing_secret } = form.values();

@@ -1,20 +1,20 @@
-import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled } from "../../data/format.ts";
 import { pause, useList, useLoad } from "../../data/queries.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { optionsOf } from "../../ui/field.tsx";
 import { area, select, useForm } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX, Waypoints } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { Brain, Copy, GitMerge, HeartPulse, SearchX, Waypoints } from "../../ui/icons.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { type Column, column, endColumn, List, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Time, Who } from "../../ui/text.tsx";
-import { Filters, Found, filtersOf, type MemoryFilters } from "./found.tsx";
+import { Filters, Found, filtersOf } from "./found.tsx";
 import { toAddress } from "./metadata.ts";
 import { isStated, percent, ScopeBadge, StatusBadge, TAGS, Tags, TITLE, TYPES } from "./words.tsx";
 import "./memories.css";
@@ -22,29 +22,43 @@ import "./memories.css";
 /** Memories of agents and people: listed, or searched by words and meaning. */
 export function Memories() {
   const [search] = useSearchParams();
-  const [adding, setAdding] = useState(false);
   const filters = filtersOf(search);
+  const { type, metadata, neverCited } = filters;
+  const further = filled({ type, metadata: toAddress(metadata), never_cited: neverCited });
+  const params = { ...filters.params, ...further };
+  const isFiltered = Object.keys(params).length > 0;
   return (
-    <Page
+    <ListPage
       title="Memories"
       lead="Memories of agents and people that you can read."
+      create="Create memory"
+      dialog={(onClose) => <RememberDialog onClose={onClose} />}
       actions={
         <>
           <ButtonLink label="Map" to="/memories/map" icon={Waypoints} />
           <ButtonLink label="Merge proposals" to="/memories/merges" icon={GitMerge} />
           <ButtonLink label="Health" to="/memories/health" icon={HeartPulse} />
-          <Button label="Create memory" kind="primary" icon={Plus} onClick={() => setAdding(true)} />
         </>
       }
-    >
-      <Filters />
-      {filters.q ? (
-        <Found filters={filters} />
-      ) : (
-        <Listed filters={filters} remember={() => setAdding(true)} />
-      )}
-      {adding && <RememberDialog onClose={() => setAdding(false)} />}
-    </Page>
+      bar={<Filters />}
+      instead={filters.q && <Found filters={filters} />}
+      pages={useList(api.memories.list, params, "memories", ["memory", "merge"])}
+      columns={COLUMNS}
+      icon={Brain}
+      none={
+        <>
+          Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>. Only
+          the agent and its owner see memories of scope <code>agent</code>.
+        </>
+      }
+      empty={
+        isFiltered && (
+          <Empty icon={SearchX} title="No matching memories">
+            Remove a filter, or search by meaning above.
+          </Empty>
+        )
+      }
+    />
   );
 }
 
@@ -61,13 +75,13 @@ const MEMORY = {
 };
 
 /** Creates a memory for the whole tenant: agents create their own. */
-function RememberDialog({ onClose }: { onClose(): void }) {
+function RememberDialog({ onClose }: SavingProps) {
   const form = useForm(MEMORY, { type: "semantic" });
   const navigate = useNavigate();
   const save = useFormTask(async () => {
     const made = await api.memories.create({ ...form.values(), scope: "institutional" });
     toast({ title: "Memory created. Every agent can find it now." });
-    navigate(`/memories/${made.id}`);
+    navigate(`/memories/${made.id}`, { replace: true });
   });
   return (
     <FormDialog title="New memory" submit="Create memory" onClose={onClose} task={save}>
@@ -145,34 +159,3 @@ const COLUMNS: Column<Memory>[] = [
   wideEndColumn("Confidence", (memory) => (isStated(memory) ? percent(memory.confidence) : "–")),
   endColumn("Created", (memory) => <Time at={memory.created_at} />),
 ];
-
-function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
-  const { type, metadata, neverCited } = filters;
-  const further = filled({ type, metadata: toAddress(metadata), never_cited: neverCited });
-  const params = { ...filters.params, ...further };
-  const filtered = Object.keys(params).length > 0;
-  const pages = useList(api.memories.list, params, "memories", ["memory", "merge"]);
-  return (
-    <List
-      pages={pages}
-      label="Memories"
-      columns={COLUMNS}
-      empty={
-        filtered ? (
-          <Empty icon={SearchX} title="No matching memories">
-            Remove a filter, or search by meaning above.
-          </Empty>
-        ) : (
-          <Empty
-            icon={Brain}
-            title="No memories yet"
-            action={<Button label="Create memory" kind="primary" icon={Plus} onClick={remember} />}
-          >
-            Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>.
-            Only the agent and its owner see memories of scope <code>agent</code>.
-          </Empty>
-        )
-      }
-    />
-  );
-}

@@ -48,7 +48,7 @@ export function Limits() {
             </div>
           </Card>
           <Card title="Retention">
-            <Kept rules={rules} />
+            <Facts of={keptOf(rules.kept_days)} />
           </Card>
           <p className="muted small">
             These limits apply to the whole installation. The operator sets them with environment variables;
@@ -66,12 +66,11 @@ const perMinute = (limit: number | null): ReactNode =>
 
 function Stored({ used_bytes, quota_bytes }: Rules["storage"]) {
   const used = bytes(used_bytes);
-  return quota_bytes === null ? (
+  if (quota_bytes !== null) return `${used} of ${bytes(quota_bytes)}`;
+  return (
     <>
       {used}, {NO_LIMIT}
     </>
-  ) : (
-    `${used} of ${bytes(quota_bytes)}`
   );
 }
 
@@ -113,20 +112,15 @@ function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
   );
 }
 
-function Kept({ rules: { kept_days } }: { rules: Rules }) {
-  const days = (count: number) => plural(count, "day");
-  return (
-    <Facts
-      of={{
-        Events: days(kept_days.events),
-        "Event IDs (deduplication)": days(kept_days.event_ids),
-        "Acknowledged deliveries": days(kept_days.acknowledged_deliveries),
-        "Forgotten memories": <>{days(kept_days.forgotten_memories)}, restorable</>,
-        "Audit log": days(kept_days.audit),
-      }}
-    />
-  );
-}
+const days = (count: number) => plural(count, "day");
+
+const keptOf = (kept: Rules["kept_days"]) => ({
+  Events: days(kept.events),
+  "Event IDs (deduplication)": days(kept.event_ids),
+  "Acknowledged deliveries": days(kept.acknowledged_deliveries),
+  "Forgotten memories": `${days(kept.forgotten_memories)}, restorable`,
+  "Audit log": days(kept.audit),
+});
 
 /** The client returns bodies, but these values are in the headers. */
 async function readRate(signal: AbortSignal): Promise<Rate | null> {
