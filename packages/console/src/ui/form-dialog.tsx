@@ -179,10 +179,12 @@ export function ActButton<T>(props: Look & Act<T> & { disabled?: boolean }) {
   return <Button {...{ label, icon, kind, small, disabled }} busy={task.busy} onClick={() => task.run()} />;
 }
 
-/** The same with only an icon. */
+/** The same with only an icon. While busy it ignores clicks, but keeps the focus that the dialog returns. */
 export function ActIcon<T>({ icon, label, ...about }: IconLook & Act<T>) {
-  const task = useAct(() => about);
-  return <IconButton icon={icon} label={label} disabled={task.busy} onClick={() => task.run()} />;
+  const { busy, run } = useAct(() => about);
+  return (
+    <IconButton icon={icon} label={label} aria-disabled={busy || undefined} onClick={() => busy || run()} />
+  );
 }
 
 interface DeleteProps {

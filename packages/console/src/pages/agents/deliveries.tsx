@@ -15,7 +15,6 @@ import { ActButton } from "../../ui/form-dialog.tsx";
 import { Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../../ui/table.tsx";
-
 import { Tile, Time } from "../../ui/text.tsx";
 import { changeAll } from "../dead-letters/bulk.tsx";
 import { DeliveryLog } from "../events/log.tsx";

@@ -14,7 +14,6 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-
 import { Id, Time } from "../../ui/text.tsx";
 import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";

@@ -10,7 +10,6 @@ import { ActButton } from "../../ui/form-dialog.tsx";
 import { Ban, Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-
 import { Id, Json, Subject, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 import { FoldedLog } from "./log.tsx";

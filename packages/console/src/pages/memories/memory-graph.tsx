@@ -69,8 +69,7 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   );
 }
 
-function Walk(props: { graph: RelationshipsGraphResult; centre: string; go(memory: Memory): void }) {
-  const { graph, centre, go } = props;
+function Walk({ graph, centre, go }: { graph: Graph; centre: string; go(memory: Memory): void }) {
   const [chosen, setChosen] = useState(centre);
   const picture = useMemo(() => pictureOf(graph, centre), [graph, centre]);
   const memory = graph.nodes.find(({ id }) => id === chosen) ?? graph.nodes[0];
@@ -114,13 +113,14 @@ function Walk(props: { graph: RelationshipsGraphResult; centre: string; go(memor
   );
 }
 
-type Edge = RelationshipsGraphResult["edges"][number];
+type Graph = RelationshipsGraphResult;
+type Edge = Graph["edges"][number];
 
 /** Relationships that the service recorded, in capitals, cannot be deleted. */
 const isOfService = ({ relationship_type }: Edge) => relationship_type === relationship_type.toUpperCase();
 
 interface TiesProps {
-  graph: RelationshipsGraphResult;
+  graph: Graph;
   memory: Memory;
   choose(id: string): void;
 }
@@ -187,7 +187,7 @@ function RemoveTie({ edge, source, label, remove }: RemoveProps) {
   return <IconButton icon={Trash2} label={label} disabled={remove.busy} onClick={() => remove.run(edge)} />;
 }
 
-function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {
+function pictureOf({ nodes, edges }: Graph, centre: string) {
   const labels = distinctLabels(nodes);
   return {
     nodes: nodes.map((memory) => ({

@@ -17,7 +17,6 @@ import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, RowLink, wideColumn } from "../../ui/table.tsx";
-
 import { Badge, Time, Who } from "../../ui/text.tsx";
 import {
   BulkDialog,

@@ -10,7 +10,6 @@ import { CalendarClock, CircleAlert, Pause, Pencil, Play, Send } from "../../ui/
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MaybeTime, NextTicks, POLICIES, ScheduleForm, ScheduleState, When } from "./schedule-form.tsx";
 

@@ -94,7 +94,7 @@ function Author({ of }: { of?: ProcessTemplate }) {
     >
       <Card>
         <div className="grid-2">
-          <Names draft={draft} change={change} fixedSlug={before !== undefined} />
+          <Names draft={draft} change={change} isFixed={before !== undefined} />
           {show("description")}
           {show("goal_template")}
         </div>
@@ -104,15 +104,11 @@ function Author({ of }: { of?: ProcessTemplate }) {
   );
 }
 
-interface NamesProps {
-  draft: Draft;
-  change(to: Partial<Draft>): void;
-  fixedSlug: boolean;
-}
+type NamesProps = { draft: Draft; change(to: Partial<Draft>): void; isFixed: boolean };
 
-/** The name and the slug, which follows the name until edited. */
-function Names({ draft, change, fixedSlug }: NamesProps) {
-  const [ownSlug, setOwnSlug] = useState(fixedSlug);
+/** The name and the slug, which follows the name until edited, or is fixed. */
+function Names({ draft, change, isFixed }: NamesProps) {
+  const [ownSlug, setOwnSlug] = useState(isFixed);
   return (
     <>
       <TextField
@@ -126,11 +122,11 @@ function Names({ draft, change, fixedSlug }: NamesProps) {
         label="Slug"
         value={draft.slug}
         required
-        readOnly={fixedSlug}
+        readOnly={isFixed}
         pattern="[a-z0-9]+(-[a-z0-9]+)*"
         title="Lower-case letters, digits and single hyphens"
         hint={
-          fixedSlug ? "Identifies the template. Cannot be changed." : "An existing slug gets a new version."
+          isFixed ? "Identifies the template. Cannot be changed." : "An existing slug gets a new version."
         }
         onChange={(slug) => {
           setOwnSlug(true);
