@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode, useEffect } from "react";
+import { type ComponentProps, Fragment, type ReactNode, useEffect } from "react";
 import { Link, useLocation } from "react-router";
 import { visited } from "../data/stored.ts";
 import { ChevronRight, Lock, type LucideIcon } from "./icons.tsx";
@@ -79,6 +79,13 @@ export function Facts({ of, wide }: { of: Record<string, ReactNode>; wide?: stri
     </dl>
   );
 }
+
+/** Facts in a frame. */
+export const FactsCard = ({ title, ...facts }: ComponentProps<typeof Facts> & { title?: string }) => (
+  <Card title={title}>
+    <Facts {...facts} />
+  </Card>
+);
 
 export function Empty(props: { icon: LucideIcon; title: string; children?: ReactNode; action?: ReactNode }) {
   const { icon: Icon, title, children, action } = props;

@@ -11,7 +11,7 @@ import { area, combo, number, select, text, useForm } from "../../ui/form.tsx";
 import { ActButton, DeleteButton, Form } from "../../ui/form-dialog.tsx";
 import { Power, PowerOff } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
-import { Card, Facts } from "../../ui/page.tsx";
+import { Card, FactsCard } from "../../ui/page.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
@@ -100,16 +100,15 @@ function AgentSettings({ agent }: Props) {
     <div className="stack">
       {may("agents.update") && <Delivery agent={agent} />}
       {may("agents.update") && <Belonging agent={agent} />}
-      <Card title="Identity">
-        <Facts
-          of={{
-            "Agent ID": <Id>{agent.id}</Id>,
-            "Delivery mode": MODE_NAMES[agent.delivery_mode],
-            Created: <Time at={agent.created_at} />,
-            Updated: <Time at={agent.updated_at} />,
-          }}
-        />
-      </Card>
+      <FactsCard
+        title="Identity"
+        of={{
+          "Agent ID": <Id>{agent.id}</Id>,
+          "Delivery mode": MODE_NAMES[agent.delivery_mode],
+          Created: <Time at={agent.created_at} />,
+          Updated: <Time at={agent.updated_at} />,
+        }}
+      />
       {may("agents.rotateSigningSecret") && <Signing agent={agent} />}
     </div>
   );

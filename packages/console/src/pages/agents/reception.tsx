@@ -6,7 +6,7 @@ import { useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
-import { Card, Facts } from "../../ui/page.tsx";
+import { Card, FactsCard } from "../../ui/page.tsx";
 import { column, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { useFormTask } from "../../ui/task.tsx";
 import { Badge, FilterText, Id, Time, type Tone } from "../../ui/text.tsx";
@@ -59,22 +59,21 @@ function Explanation({ of: { reasons, event, delivery, subscriptions, health, li
       {subscriptions.length > 0 && (
         <Table label="Interests and feeds" columns={COLUMNS} rows={subscriptions} />
       )}
-      <Card title="Event and limits">
-        <Facts
-          of={{
-            Event: event && <Link to={`/events/${event.event_id}`}>{event.type}</Link>,
-            "Event ID": event && <Id>{event.event_id}</Id>,
-            Published: event && <Time at={event.accepted_at} />,
-            Delivery: delivery && <Id>{delivery.id}</Id>,
-            "Pending, in flight, dead": `${health.pending}, ${health.in_flight}, ${health.dead}`,
-            Lease: plural(limits.visibility_timeout_seconds, "second"),
-            "Retry budget": plural(limits.retry_budget, "attempt"),
-            "Deliveries at once": limits.max_in_flight ?? "No limit",
-            "Deliveries per minute": limits.max_per_minute ?? "No limit",
-            "Requests per minute": limits.requests_per_minute ?? "No limit",
-          }}
-        />
-      </Card>
+      <FactsCard
+        title="Event and limits"
+        of={{
+          Event: event && <Link to={`/events/${event.event_id}`}>{event.type}</Link>,
+          "Event ID": event && <Id>{event.event_id}</Id>,
+          Published: event && <Time at={event.accepted_at} />,
+          Delivery: delivery && <Id>{delivery.id}</Id>,
+          "Pending, in flight, dead": `${health.pending}, ${health.in_flight}, ${health.dead}`,
+          Lease: plural(limits.visibility_timeout_seconds, "second"),
+          "Retry budget": plural(limits.retry_budget, "attempt"),
+          "Deliveries at once": limits.max_in_flight ?? "No limit",
+          "Deliveries per minute": limits.max_per_minute ?? "No limit",
+          "Requests per minute": limits.requests_per_minute ?? "No limit",
+        }}
+      />
     </>
   );
 }

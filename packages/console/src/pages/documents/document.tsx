@@ -11,7 +11,7 @@ import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
 import { Check, Download, FileQuestion, Layers, RotateCw } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { Card, Empty, FactsCard } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
@@ -131,26 +131,24 @@ function NotRead({ losses }: { losses: DocumentDetail["losses"] }) {
 function About({ document }: { document: Document }) {
   const audience = Object.entries(document.audience).filter(([, labels]) => labels.length > 0);
   return (
-    <Card>
-      <Facts
-        of={{
-          Kind: kindInWords(document.mime_type),
-          Size: bytes(document.byte_size),
-          Sensitivity: (
-            <>
-              <Sensitivity of={document.sensitivity} />{" "}
-              <span className="muted small">Readers: {READERS[document.sensitivity]}.</span>
-            </>
-          ),
-          Source: document.ingestion_source_name,
-          Version: document.version_num,
-          ...Object.fromEntries(audience.map(([name, labels]) => [capitalised(name), labels.join(", ")])),
-          Uploaded: <Time at={document.created_at} />,
-          Ingested: document.ingested_at && <Time at={document.ingested_at} />,
-          ID: <Id>{document.document_id}</Id>,
-        }}
-      />
-    </Card>
+    <FactsCard
+      of={{
+        Kind: kindInWords(document.mime_type),
+        Size: bytes(document.byte_size),
+        Sensitivity: (
+          <>
+            <Sensitivity of={document.sensitivity} />{" "}
+            <span className="muted small">Readers: {READERS[document.sensitivity]}.</span>
+          </>
+        ),
+        Source: document.ingestion_source_name,
+        Version: document.version_num,
+        ...Object.fromEntries(audience.map(([name, labels]) => [capitalised(name), labels.join(", ")])),
+        Uploaded: <Time at={document.created_at} />,
+        Ingested: document.ingested_at && <Time at={document.ingested_at} />,
+        ID: <Id>{document.document_id}</Id>,
+      }}
+    />
   );
 }
 

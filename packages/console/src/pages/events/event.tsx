@@ -9,7 +9,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ActButton } from "../../ui/form-dialog.tsx";
 import { Ban, Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
-import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { Card, Empty, FactsCard } from "../../ui/page.tsx";
 import { Id, Json, Subject, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 import { FoldedLog } from "./log.tsx";
@@ -64,29 +64,27 @@ function Story({ event }: { event: EventsGetResult }) {
   const { payload, deliveries, receivers } = event;
   return (
     <div className="stack loose">
-      <Card>
-        <Facts
-          wide="Deliveries"
-          of={{
-            Deliveries: (
-              <>
-                {number(deliveries.dlq)} dead-lettered, {number(deliveries.pending)} pending,{" "}
-                {number(deliveries.acknowledged)} acknowledged
-              </>
-            ),
-            Subject: <Subject event={payload} />,
-            Source: payload.source,
-            Accepted: fullTime(event.accepted_at),
-            "Waits until": event.waits_until && fullTime(event.waits_until),
-            "Event ID": <Id>{event.event_id}</Id>,
-            "Producer's ID": <Id>{payload.id}</Id>,
-            "Published by": <Publisher id={event.publisher_id} />,
-            Duplicates: event.duplicate_sources > 0 && (
-              <>{number(event.duplicate_sources)} from other sources</>
-            ),
-          }}
-        />
-      </Card>
+      <FactsCard
+        wide="Deliveries"
+        of={{
+          Deliveries: (
+            <>
+              {number(deliveries.dlq)} dead-lettered, {number(deliveries.pending)} pending,{" "}
+              {number(deliveries.acknowledged)} acknowledged
+            </>
+          ),
+          Subject: <Subject event={payload} />,
+          Source: payload.source,
+          Accepted: fullTime(event.accepted_at),
+          "Waits until": event.waits_until && fullTime(event.waits_until),
+          "Event ID": <Id>{event.event_id}</Id>,
+          "Producer's ID": <Id>{payload.id}</Id>,
+          "Published by": <Publisher id={event.publisher_id} />,
+          Duplicates: event.duplicate_sources > 0 && (
+            <>{number(event.duplicate_sources)} from other sources</>
+          ),
+        }}
+      />
       <div className="sides">
         <div className="stack">
           <Card title="Timeline">

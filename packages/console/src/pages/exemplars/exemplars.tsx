@@ -14,7 +14,7 @@ import { BookMarked, Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Card, Facts } from "../../ui/page.tsx";
+import { Card, FactsCard } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Titled, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
@@ -150,17 +150,15 @@ function About({ exemplar }: { exemplar: Exemplar }) {
   const used = useRead(api.exemplars.referrers, { exemplar_id }, ["run", "template"]);
   return (
     <div className="stack">
-      <Card>
-        <Facts
-          of={{
-            File: exemplar.original_filename,
-            Size: bytes(exemplar.byte_size),
-            Created: <Time at={exemplar.created_at} />,
-            Updated: <Time at={exemplar.updated_at} />,
-            ID: <Id>{exemplar.id}</Id>,
-          }}
-        />
-      </Card>
+      <FactsCard
+        of={{
+          File: exemplar.original_filename,
+          Size: bytes(exemplar.byte_size),
+          Created: <Time at={exemplar.created_at} />,
+          Updated: <Time at={exemplar.updated_at} />,
+          ID: <Id>{exemplar.id}</Id>,
+        }}
+      />
       <Card title="Used by">
         <Load of={used} lines={2}>
           {({ referrers }) =>

@@ -9,7 +9,7 @@ import { AgentFilter } from "../../ui/filters.tsx";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
+import { Card, Empty, FactsCard, Page } from "../../ui/page.tsx";
 import {
   type Column,
   column,
@@ -131,36 +131,32 @@ export function HandoffPage() {
               { key: "payload", label: "Payload", content: <Json value={data.payload} label="Payload" /> },
             ]}
           />
-          <Card>
-            <Facts
-              of={{
-                Saved: <Time at={data.updated_at} />,
-                Created: <Time at={data.created_at} />,
-                Resumed: data.last_resumed_at ? <Time at={data.last_resumed_at} /> : "Never",
-                Expires: <Expiry handoff={data} />,
-                Client: data.origin_client,
-                Bundle: data.bundle_id && (
-                  <Link to={`/agents/${data.agent_id}/bundles/${data.bundle_id}`}>
-                    Context it started with
-                  </Link>
-                ),
-                Memories: data.citations.length > 0 && (
-                  <ul className="plain-list">
-                    {data.citations.map(({ memory_id, title }) => (
-                      <li key={memory_id}>
-                        {title ? (
-                          <Link to={`/memories/${memory_id}`}>{title}</Link>
-                        ) : (
-                          "A memory that you cannot read"
-                        )}
-                      </li>
-                    ))}
-                  </ul>
-                ),
-                ID: <Id>{data.id}</Id>,
-              }}
-            />
-          </Card>
+          <FactsCard
+            of={{
+              Saved: <Time at={data.updated_at} />,
+              Created: <Time at={data.created_at} />,
+              Resumed: data.last_resumed_at ? <Time at={data.last_resumed_at} /> : "Never",
+              Expires: <Expiry handoff={data} />,
+              Client: data.origin_client,
+              Bundle: data.bundle_id && (
+                <Link to={`/agents/${data.agent_id}/bundles/${data.bundle_id}`}>Context it started with</Link>
+              ),
+              Memories: data.citations.length > 0 && (
+                <ul className="plain-list">
+                  {data.citations.map(({ memory_id, title }) => (
+                    <li key={memory_id}>
+                      {title ? (
+                        <Link to={`/memories/${memory_id}`}>{title}</Link>
+                      ) : (
+                        "A memory that you cannot read"
+                      )}
+                    </li>
+                  ))}
+                </ul>
+              ),
+              ID: <Id>{data.id}</Id>,
+            }}
+          />
         </div>
       )}
     </DetailPage>
@@ -225,16 +221,14 @@ export function BundlePage() {
                 { key: "brief", label: "Brief", content: <BundleBrief bundle={data} /> },
               ]}
             />
-            <Card>
-              <Facts
-                of={{
-                  Gathered: <Time at={data.created_at} />,
-                  Items: data.items.length,
-                  Weights: data.weights_version,
-                  ID: <Id>{data.id}</Id>,
-                }}
-              />
-            </Card>
+            <FactsCard
+              of={{
+                Gathered: <Time at={data.created_at} />,
+                Items: data.items.length,
+                Weights: data.weights_version,
+                ID: <Id>{data.id}</Id>,
+              }}
+            />
           </div>
         </div>
       )}

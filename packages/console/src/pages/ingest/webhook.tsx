@@ -10,7 +10,7 @@ import { text, useForm } from "../../ui/form.tsx";
 import { DeleteButton, Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { RefreshCw } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
-import { Card, Facts } from "../../ui/page.tsx";
+import { Card, FactsCard } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Copied, Id, Secret, Time } from "../../ui/text.tsx";
@@ -47,16 +47,14 @@ export function WebhookPage() {
     >
       {(data) => (
         <div className="stack">
-          <Card>
-            <Facts
-              wide="Address"
-              of={{
-                Address: <Copied text={data.url} label="Copy address" />,
-                Created: <Time at={data.created_at} />,
-                ID: <Id>{data.id}</Id>,
-              }}
-            />
-          </Card>
+          <FactsCard
+            wide="Address"
+            of={{
+              Address: <Copied text={data.url} label="Copy address" />,
+              Created: <Time at={data.created_at} />,
+              ID: <Id>{data.id}</Id>,
+            }}
+          />
           <Editor webhook={data} />
         </div>
       )}

@@ -20,7 +20,7 @@ import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
-import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { Card, Empty, FactsCard } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving } from "../../ui/task.tsx";
@@ -65,31 +65,29 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
       <Card>
         <Markdown>{memory.content}</Markdown>
       </Card>
-      <Card>
-        <Facts
-          of={{
-            Scope: <ScopeBadge scope={memory.scope} />,
-            Type: capitalised(memory.type),
-            Confidence: isStated(memory) && percent(memory.confidence),
-            Importance: percent(memory.importance),
-            "Lowest confidence of its sources": usage.trust < memory.confidence && percent(usage.trust),
-            "Cited in 30 days": formatted(usage.cite_count_30d),
-            "Last cited": usage.last_cited_at && <Time at={usage.last_cited_at} />,
-            Owner: <Who id={memory.agent_id ?? memory.user_id ?? ""} />,
-            Team: memory.team_id && <Who id={memory.team_id} />,
-            Project: memory.project_id,
-            Tags: memory.tags.length > 0 && <Tags tags={memory.tags} />,
-            Created: <Time at={memory.created_at} />,
-            Updated: <Time at={memory.updated_at} />,
-            "Fresh as of": memory.freshness_date && <Time at={memory.freshness_date} />,
-            Expires: memory.expires_at && <Time at={memory.expires_at} />,
-            "Superseded by": memory.superseded_by && (
-              <Link to={`/memories/${memory.superseded_by}`}>View newer memory</Link>
-            ),
-            ID: <Id>{memory.id}</Id>,
-          }}
-        />
-      </Card>
+      <FactsCard
+        of={{
+          Scope: <ScopeBadge scope={memory.scope} />,
+          Type: capitalised(memory.type),
+          Confidence: isStated(memory) && percent(memory.confidence),
+          Importance: percent(memory.importance),
+          "Lowest confidence of its sources": usage.trust < memory.confidence && percent(usage.trust),
+          "Cited in 30 days": formatted(usage.cite_count_30d),
+          "Last cited": usage.last_cited_at && <Time at={usage.last_cited_at} />,
+          Owner: <Who id={memory.agent_id ?? memory.user_id ?? ""} />,
+          Team: memory.team_id && <Who id={memory.team_id} />,
+          Project: memory.project_id,
+          Tags: memory.tags.length > 0 && <Tags tags={memory.tags} />,
+          Created: <Time at={memory.created_at} />,
+          Updated: <Time at={memory.updated_at} />,
+          "Fresh as of": memory.freshness_date && <Time at={memory.freshness_date} />,
+          Expires: memory.expires_at && <Time at={memory.expires_at} />,
+          "Superseded by": memory.superseded_by && (
+            <Link to={`/memories/${memory.superseded_by}`}>View newer memory</Link>
+          ),
+          ID: <Id>{memory.id}</Id>,
+        }}
+      />
     </div>
   );
 }
@@ -140,11 +138,7 @@ function Source({ memory, lineage }: { memory: MemoryWithUsage; lineage: Lineage
     ),
   };
   if (!Object.values(facts).some(Boolean)) return null;
-  return (
-    <Card title="Source">
-      <Facts of={facts} />
-    </Card>
-  );
+  return <FactsCard title="Source" of={facts} />;
 }
 
 const MemoryLink = ({ id }: { id: string }) => (

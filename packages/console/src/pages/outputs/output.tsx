@@ -14,7 +14,7 @@ import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Card, Facts } from "../../ui/page.tsx";
+import { Card, FactsCard } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving, useTask } from "../../ui/task.tsx";
@@ -81,27 +81,25 @@ function Rendered({ output }: { output: Output }) {
           <p className="notice">Only the beginning is shown. Export the output to read all of it.</p>
         )}
       </Card>
-      <Card>
-        <Facts
-          of={{
-            Scope: <ScopeBadge scope={output.scope} />,
-            Author: by && <Who id={by} />,
-            Project: output.project_id,
-            Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
-            Run: output.process_run_id && <Link to={`/runs/${output.process_run_id}`}>View run</Link>,
-            "Superseded by": output.superseded_by && (
-              <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
-            ),
-            "Derived from": linksTo(output.derived_from_ids),
-            References: linksTo(output.references_ids),
-            Supersedes: linksTo(output.supersedes_ids),
-            Size: bytes(output.byte_size),
-            Updated: <Time at={output.updated_at} />,
-            Slug: <Id>{output.slug}</Id>,
-            "SHA-256": <Id>{output.content_hash}</Id>,
-          }}
-        />
-      </Card>
+      <FactsCard
+        of={{
+          Scope: <ScopeBadge scope={output.scope} />,
+          Author: by && <Who id={by} />,
+          Project: output.project_id,
+          Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
+          Run: output.process_run_id && <Link to={`/runs/${output.process_run_id}`}>View run</Link>,
+          "Superseded by": output.superseded_by && (
+            <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
+          ),
+          "Derived from": linksTo(output.derived_from_ids),
+          References: linksTo(output.references_ids),
+          Supersedes: linksTo(output.supersedes_ids),
+          Size: bytes(output.byte_size),
+          Updated: <Time at={output.updated_at} />,
+          Slug: <Id>{output.slug}</Id>,
+          "SHA-256": <Id>{output.content_hash}</Id>,
+        }}
+      />
     </div>
   );
 }

@@ -19,7 +19,7 @@ import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { Card, Empty, FactsCard } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving } from "../../ui/task.tsx";
@@ -93,36 +93,34 @@ function Parts({ run, position }: PartsProps) {
           key: "about",
           label: "About",
           content: (
-            <Card>
-              <Facts
-                of={{
-                  "Created by": run.initiated_by.display_name,
-                  Created: <Time at={run.created_at} />,
-                  Project: run.project_id,
-                  "Success criteria": run.success_criteria.length > 0 && (
-                    <ul className="plain-list">
-                      {run.success_criteria.map((criterion) => (
-                        <li key={criterion}>{criterion}</li>
-                      ))}
-                    </ul>
-                  ),
-                  Ambiguity: run.ambiguity_score,
-                  ...Object.fromEntries(
-                    run.ambiguity_notes.map(({ dimension, score, status, note }) => [
-                      dimension,
-                      [score, status, note].filter((part) => part != null).join(" · "),
-                    ]),
-                  ),
-                  Closed: run.closed_at && (
-                    <>
-                      <Time at={run.closed_at} />
-                      {run.close_note && ` · ${run.close_note}`}
-                    </>
-                  ),
-                  ID: <Id>{run.id}</Id>,
-                }}
-              />
-            </Card>
+            <FactsCard
+              of={{
+                "Created by": run.initiated_by.display_name,
+                Created: <Time at={run.created_at} />,
+                Project: run.project_id,
+                "Success criteria": run.success_criteria.length > 0 && (
+                  <ul className="plain-list">
+                    {run.success_criteria.map((criterion) => (
+                      <li key={criterion}>{criterion}</li>
+                    ))}
+                  </ul>
+                ),
+                Ambiguity: run.ambiguity_score,
+                ...Object.fromEntries(
+                  run.ambiguity_notes.map(({ dimension, score, status, note }) => [
+                    dimension,
+                    [score, status, note].filter((part) => part != null).join(" · "),
+                  ]),
+                ),
+                Closed: run.closed_at && (
+                  <>
+                    <Time at={run.closed_at} />
+                    {run.close_note && ` · ${run.close_note}`}
+                  </>
+                ),
+                ID: <Id>{run.id}</Id>,
+              }}
+            />
           ),
         },
       ]}

@@ -8,7 +8,7 @@ import { DialogButton } from "../../ui/button.tsx";
 import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
 import { CalendarClock, CircleAlert, Pause, Pencil, Play, Send } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
-import { Card, Facts } from "../../ui/page.tsx";
+import { Card, FactsCard } from "../../ui/page.tsx";
 import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MaybeTime, NextTicks, POLICIES, ScheduleForm, ScheduleState, When } from "./schedule-form.tsx";
@@ -77,31 +77,29 @@ function Content({ schedule }: { schedule: Schedule }) {
           </span>
         </p>
       )}
-      <Card>
-        <Facts
-          of={{
-            When: <When schedule={schedule} />,
-            "Cron expression": cron && <code>{cron}</code>,
-            Next: next_run_at && <Time at={next_run_at} />,
-            Last: last_run_at && (
-              <>
-                <Time at={last_run_at} />
-                {last_event_id && (
-                  <>
-                    {" · "}
-                    <Link to={`/events/${last_event_id}`}>event</Link>
-                  </>
-                )}
-              </>
-            ),
-            "Events published": number(schedule.run_count),
-            "Missed times": POLICIES.find(({ value }) => value === on_missed)?.label,
-            "Last missed": last_missed_at && <Time at={last_missed_at} />,
-            "Published as": <Who id={schedule.owner_id} />,
-            "Schedule ID": <Id>{id}</Id>,
-          }}
-        />
-      </Card>
+      <FactsCard
+        of={{
+          When: <When schedule={schedule} />,
+          "Cron expression": cron && <code>{cron}</code>,
+          Next: next_run_at && <Time at={next_run_at} />,
+          Last: last_run_at && (
+            <>
+              <Time at={last_run_at} />
+              {last_event_id && (
+                <>
+                  {" · "}
+                  <Link to={`/events/${last_event_id}`}>event</Link>
+                </>
+              )}
+            </>
+          ),
+          "Events published": number(schedule.run_count),
+          "Missed times": POLICIES.find(({ value }) => value === on_missed)?.label,
+          "Last missed": last_missed_at && <Time at={last_missed_at} />,
+          "Published as": <Who id={schedule.owner_id} />,
+          "Schedule ID": <Id>{id}</Id>,
+        }}
+      />
       <div className="sides">
         <Card title="Next times">
           {status === "active" && cron !== null ? (

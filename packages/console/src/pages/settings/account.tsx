@@ -11,7 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { text, useForm } from "../../ui/form.tsx";
 import { confirm, Form, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
-import { Card, Facts, Skeleton } from "../../ui/page.tsx";
+import { Card, FactsCard, Skeleton } from "../../ui/page.tsx";
 import { useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, Copy, Id, Secret, Time } from "../../ui/text.tsx";
 
@@ -21,22 +21,20 @@ export function Account() {
   const { identity, password, totp } = ways.data ?? {};
   return (
     <div className="stack">
-      <Card>
-        <Facts
-          of={{
-            Name: user.display_name,
-            "E-mail": user.email,
-            Role: capitalised(user.role),
-            Organisation: tenant.name,
-            "Identity provider": identity && (
-              <span>
-                {identity.issuer}, linked <Time at={identity.linked_at} />
-              </span>
-            ),
-            ID: <Id>{user.id}</Id>,
-          }}
-        />
-      </Card>
+      <FactsCard
+        of={{
+          Name: user.display_name,
+          "E-mail": user.email,
+          Role: capitalised(user.role),
+          Organisation: tenant.name,
+          "Identity provider": identity && (
+            <span>
+              {identity.issuer}, linked <Time at={identity.linked_at} />
+            </span>
+          ),
+          ID: <Id>{user.id}</Id>,
+        }}
+      />
       {!ways.data && (ways.error ? <Failure error={ways.error} retry={ways.reload} /> : <Skeleton />)}
       {password && (
         <Card title="Password">

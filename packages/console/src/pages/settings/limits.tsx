@@ -3,7 +3,7 @@ import type { Limits as Rules } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, duration, number, plural } from "../../data/format.ts";
 import { useLoad } from "../../data/queries.ts";
-import { Card, Facts } from "../../ui/page.tsx";
+import { Card, Facts, FactsCard } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 
 interface Rate {
@@ -24,17 +24,16 @@ export function Limits() {
           <Card title="Requests">
             <Requests rules={rules} rate={rate} />
           </Card>
-          <Card title="Sizes">
-            <Facts
-              of={{
-                Stored: <Stored {...rules.storage} />,
-                "Largest event": bytes(rules.largest_bytes.event),
-                "Largest document": bytes(rules.largest_bytes.document),
-                "Largest output":
-                  rules.largest_bytes.output === null ? NO_LIMIT : bytes(rules.largest_bytes.output),
-              }}
-            />
-          </Card>
+          <FactsCard
+            title="Sizes"
+            of={{
+              Stored: <Stored {...rules.storage} />,
+              "Largest event": bytes(rules.largest_bytes.event),
+              "Largest document": bytes(rules.largest_bytes.document),
+              "Largest output":
+                rules.largest_bytes.output === null ? NO_LIMIT : bytes(rules.largest_bytes.output),
+            }}
+          />
           <Card title="Delivery">
             <div className="stack tight">
               <Facts
@@ -47,9 +46,7 @@ export function Limits() {
               <p className="field-hint">An agent's settings can override these.</p>
             </div>
           </Card>
-          <Card title="Retention">
-            <Facts of={keptOf(rules.kept_days)} />
-          </Card>
+          <FactsCard title="Retention" of={keptOf(rules.kept_days)} />
           <p className="muted small">
             These limits apply to the whole installation. The operator sets them with environment variables;
             the storage quota can differ by organisation.
