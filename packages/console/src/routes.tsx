@@ -6,8 +6,8 @@ import { lazily } from "./shell/error-boundary.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { NEEDS } from "./shell/nav.ts";
 import { ButtonLink } from "./ui/button.tsx";
-import { Compass } from "./ui/icons.tsx";
-import { AdminsOnly, Empty, Page as Frame, Page } from "./ui/page.tsx";
+import { Compass, Lock } from "./ui/icons.tsx";
+import { Empty, FOR_ADMINS, Page as Frame } from "./ui/page.tsx";
 
 /** A page's route, which loads the export `name` of `module` on the first visit. */
 function page<M extends Record<string, unknown>>(
@@ -26,7 +26,9 @@ function Guarded({ action, title, page }: { action: Action; title: string; page:
   if (may(action)) return page;
   return (
     <Frame title={title}>
-      <AdminsOnly />
+      <Empty icon={Lock} title="Admins only">
+        {FOR_ADMINS}
+      </Empty>
     </Frame>
   );
 }
@@ -89,7 +91,7 @@ export const router = createBrowserRouter([
 
 function NotFound() {
   return (
-    <Page title="Page not found">
+    <Frame title="Page not found">
       <Empty
         icon={Compass}
         title="This page does not exist"
@@ -97,6 +99,6 @@ function NotFound() {
       >
         Check the address, or start from the overview.
       </Empty>
-    </Page>
+    </Frame>
   );
 }

@@ -110,8 +110,8 @@ function queryOf(id: string, cache: QueryClient, { user, may }: Pick<SessionValu
   };
 }
 
-/** It may be deleted, or only others may read it. */
-function nullIfGone(error: unknown): null {
+/** Ignores that something is deleted, or that only others may read it. */
+export function nullIfGone(error: unknown): null {
   if (isApiError(error) && [403, 404].includes(error.status)) return null;
   throw error;
 }

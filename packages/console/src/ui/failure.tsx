@@ -15,14 +15,27 @@ export function messageOf(error: unknown): string {
 }
 
 /** Replaces content that could not be loaded: the error, its request id and a retry button. */
-export function Failure(props: { error: unknown; retry?: (() => unknown) | undefined }) {
-  const { error } = props;
+export function Failure({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
   if (error instanceof ApiError && error.code === "insufficient_scope")
     return <Calm icon={Lock}>{FOR_ADMINS}</Calm>;
   if (error instanceof ApiError && error.code === "forbidden")
     return <Calm icon={Lock}>{error.message}</Calm>;
-  if (props.retry && isNowhere(error)) return <Calm icon={SearchX}>{`${messageOf(error)} ${NOWHERE}`}</Calm>;
-  return <Failed {...props} />;
+  if (retry && isNowhere(error)) return <Calm icon={SearchX}>{`${messageOf(error)} ${NOWHERE}`}</Calm>;
+  const id = error instanceof ApiError ? error.requestId : null;
+  return (
+    <div className="failure" role="alert">
+      <CircleAlert aria-hidden size={18} />
+      <div className="grow">
+        <p>{messageOf(error)}</p>
+        {id && (
+          <p className="faint small">
+            Request <code>{id}</code>
+          </p>
+        )}
+      </div>
+      {retry && <Button label="Try again" small icon={RotateCw} onClick={() => retry()} />}
+    </div>
+  );
 }
 
 /** Whether the resource is deleted, never existed, or has an incomplete address. */
@@ -39,24 +52,6 @@ function Calm({ icon: Icon, children }: { icon: LucideIcon; children: string }) 
     <div className="failure calm" role="note">
       <Icon aria-hidden size={18} />
       <p>{children}</p>
-    </div>
-  );
-}
-
-function Failed({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
-  const id = error instanceof ApiError ? error.requestId : null;
-  return (
-    <div className="failure" role="alert">
-      <CircleAlert aria-hidden size={18} />
-      <div className="grow">
-        <p>{messageOf(error)}</p>
-        {id && (
-          <p className="faint small">
-            Request <code>{id}</code>
-          </p>
-        )}
-      </div>
-      {retry && <Button label="Try again" small icon={RotateCw} onClick={() => retry()} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ComponentProps, type ReactNode, useState } from "react";
 import type { Loaded, Pages } from "../data/queries.ts";
 import { useAddress } from "../data/use-address.ts";
 import { Button } from "./button.tsx";
@@ -112,12 +112,10 @@ export function wholeList<A, T>({ data, ...loaded }: Loaded<A>, rowsOf: (answer:
   return { ...loaded, items: data && rowsOf(data), more: undefined };
 }
 
-interface DetailPageProps<T> {
+interface DetailPageProps<T> extends Pick<ComponentProps<typeof Page>, "above"> {
   of: Loaded<T>;
   /** The title while it loads: "Channel". */
   kind: string;
-  /** The parent pages by their path: `{ "/channels": "Channels" }`. */
-  above: Record<string, string>;
   titleOf(data: T): string;
   stateOf?(data: T): ReactNode;
   leadOf?(data: T): ReactNode;
@@ -135,7 +133,7 @@ export function DetailPage<T>(props: DetailPageProps<T>) {
   return (
     <Page
       title={data === undefined ? kind : titleOf(data)}
-      above={Object.entries(above).map(([to, label]) => ({ to, label }))}
+      above={above}
       state={shown(stateOf)}
       lead={shown(leadOf)}
       actions={shown(actionsOf)}

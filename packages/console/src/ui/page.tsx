@@ -1,12 +1,12 @@
 import { type ComponentProps, Fragment, type ReactNode, useEffect } from "react";
 import { Link, useLocation } from "react-router";
 import { visited } from "../data/stored.ts";
-import { ChevronRight, Lock, type LucideIcon } from "./icons.tsx";
+import { ChevronRight, type LucideIcon } from "./icons.tsx";
 
 interface PageProps {
   title: string;
-  /** The parent pages. */
-  above?: { to: string; label: string }[];
+  /** The parent pages by their path: `{ "/channels": "Channels" }`. */
+  above?: Record<string, string>;
   /** A status badge next to the title. */
   state?: ReactNode;
   /** One sentence below the title. */
@@ -16,19 +16,19 @@ interface PageProps {
 }
 
 /** A page with its header. Also sets the document's title, and records the visit under it. */
-export function Page({ title, above = [], state, lead, actions, children }: PageProps) {
-  const { pathname: to } = useLocation();
+export function Page({ title, above = {}, state, lead, actions, children }: PageProps) {
+  const { pathname } = useLocation();
   useEffect(() => {
     document.title = `${title} · Sensorium`;
   }, [title]);
-  useEffect(() => visited({ to, title }), [to, title]);
+  useEffect(() => visited({ to: pathname, title }), [pathname, title]);
   return (
     <div className="page">
       <header className="page-head">
         <div className="grow">
-          {above.length > 0 && (
+          {Object.keys(above).length > 0 && (
             <nav className="crumbs" aria-label="Breadcrumb">
-              {above.map(({ to, label }, at) => (
+              {Object.entries(above).map(([to, label], at) => (
                 <Fragment key={to}>
                   {at > 0 && <ChevronRight aria-hidden size={14} />}
                   <Link to={to}>{label}</Link>
@@ -103,15 +103,6 @@ export function Empty(props: { icon: LucideIcon; title: string; children?: React
 
 export const FOR_ADMINS =
   "Only admins of your organisation can use this. Ask an admin for help or for the admin role.";
-
-/** Replaces a page, or a part of it, that the person's role cannot use. */
-export function AdminsOnly() {
-  return (
-    <Empty icon={Lock} title="Admins only">
-      {FOR_ADMINS}
-    </Empty>
-  );
-}
 
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (

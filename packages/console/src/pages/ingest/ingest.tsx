@@ -14,12 +14,11 @@ import { Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useFormTask, useSaving } from "../../ui/task.tsx";
-import { Copied, Secret, Time } from "../../ui/text.tsx";
+import { Badge, Copied, Secret, Time, type Tone } from "../../ui/text.tsx";
 import {
-  ConnectorState,
   MappingFields,
   mappingField,
-  RequestOutcome,
+  OUTCOMES,
   TestMapping,
   typeOfWebhook,
   WebhookMappingFields,
@@ -55,7 +54,7 @@ const COLUMNS: Column<Webhook>[] = [
     last_request ? (
       <span className="last-request">
         <span className="row">
-          <RequestOutcome request={last_request} /> <Time at={last_request.at} />
+          <Badge {...OUTCOMES[last_request.outcome]} dot /> <Time at={last_request.at} />
         </span>
         {last_request.reason && (
           <span className={last_request.outcome === "refused" ? "small connector-error" : "small muted"}>
@@ -174,9 +173,17 @@ function Connectors() {
   );
 }
 
+const TONE: Record<Connector["state"], Tone> = {
+  connecting: "info",
+  consuming: "good",
+  paused: "neutral",
+  retrying: "warn",
+  failed: "bad",
+};
+
 const columnsOf = (edit: (connector: Connector) => void): Column<Connector>[] => [
   column("Connector", (connector) => <Name connector={connector} edit={edit} />),
-  column("Status", (connector) => <ConnectorState connector={connector} />),
+  column("Status", ({ state }) => <Badge label={capitalised(state)} tone={TONE[state]} dot />),
   endColumn("Lag", ({ lag }) => (lag === null ? "–" : number(lag))),
   wideEndColumn("Events", ({ counts }) => number(counts.accepted)),
   wideEndColumn("Duplicates", ({ counts }) => number(counts.duplicates)),

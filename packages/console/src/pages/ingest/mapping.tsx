@@ -1,20 +1,14 @@
 import { useEffect, useState } from "react";
-import type {
-  Connector,
-  IngestTestWebhookResult,
-  Mapping,
-  Webhook,
-  WebhookRequest,
-} from "../../../../client/index.ts";
+import type { IngestTestWebhookResult, Mapping, Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, dateTime, mistakeInJson } from "../../data/format.ts";
+import { dateTime, mistakeInJson } from "../../data/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CodeArea, SelectField } from "../../ui/field.tsx";
 import { type Drafts, draftsOf, type Field, shownOf, text, valuesOf } from "../../ui/form.tsx";
 import { CircleAlert, FlaskConical } from "../../ui/icons.tsx";
 import { useFormTask } from "../../ui/task.tsx";
-import { Badge, Json, type Tone } from "../../ui/text.tsx";
+import { Json, type Tone } from "../../ui/text.tsx";
 import { type FormatName, SENDERS, senderOf } from "./senders.ts";
 
 const TERM = { maxLength: 300, className: "mono" } as const;
@@ -246,27 +240,10 @@ function headersOf(text: string): Record<string, string> {
   return Object.fromEntries(lines.filter((line) => line !== null).map(([, name, value]) => [name, value]));
 }
 
-const TONE: Record<Connector["state"], Tone> = {
-  connecting: "info",
-  consuming: "good",
-  paused: "neutral",
-  retrying: "warn",
-  failed: "bad",
-};
-
-export function ConnectorState({ connector }: { connector: Connector }) {
-  return <Badge label={capitalised(connector.state)} tone={TONE[connector.state]} dot />;
-}
-
-const OUTCOMES: Record<WebhookRequest["outcome"], { label: string; tone: Tone }> = {
+export const OUTCOMES: Record<WebhookRequest["outcome"], { label: string; tone: Tone }> = {
   accepted: { label: "Accepted", tone: "good" },
   duplicate: { label: "Duplicate", tone: "neutral" },
   dead_lettered: { label: "Dead-lettered", tone: "warn" },
   challenge: { label: "Address verified", tone: "good" },
   refused: { label: "Refused", tone: "bad" },
 };
-
-export function RequestOutcome({ request: { outcome } }: { request: WebhookRequest }) {
-  const { label, tone } = OUTCOMES[outcome];
-  return <Badge label={label} tone={tone} dot />;
-}

@@ -13,9 +13,9 @@ import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, FactsCard } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
-import { Copied, Id, Secret, Time } from "../../ui/text.tsx";
+import { Badge, Copied, Id, Secret, Time } from "../../ui/text.tsx";
 import { SIGNING } from "./ingest.tsx";
-import { RequestOutcome, TestMapping, WebhookMappingFields, webhookField } from "./mapping.tsx";
+import { OUTCOMES, TestMapping, WebhookMappingFields, webhookField } from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
 import { SignatureFields, signatureField } from "./signature.tsx";
 import "./ingest.css";
@@ -126,7 +126,7 @@ function Editor({ webhook }: { webhook: Webhook }) {
 }
 
 const COLUMNS: Column<WebhookRequest>[] = [
-  column("Outcome", (request) => <RequestOutcome request={request} />),
+  column("Outcome", (request) => <Badge {...OUTCOMES[request.outcome]} dot />),
   column("Result", (request) => <Result request={request} />),
   wideColumn("Signature", ({ signature }) => signature ?? "–"),
   wideEndColumn("Bytes", ({ size }) => number(size)),

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
-import { isApiError, type Memory, type MergeProposal } from "../../../../client/index.ts";
+import type { Memory, MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
+import { nullIfGone } from "../../data/names.ts";
 import { useLoad } from "../../data/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -147,21 +148,15 @@ function isExact({ a, b }: Pair): boolean {
 /** Reads each memory once: similar memories occur in many proposals. */
 export async function withMemories(proposals: MergeProposal[], signal: AbortSignal): Promise<Pair[]> {
   const ids = new Set(proposals.flatMap(({ memory_a_id, memory_b_id }) => [memory_a_id, memory_b_id]));
-  const read = [...ids].map(async (id) => [id, await readable(id, signal)] as const);
-  const memories = new Map(await Promise.all(read));
+  const options = { signal, retries: RETRIES };
+  // A purged or unreadable memory should not hide the others.
+  const read = (id: string) => api.memories.get({ id }, options).catch(nullIfGone);
+  const memories = new Map(await Promise.all([...ids].map(async (id) => [id, await read(id)] as const)));
   return proposals.map((proposal) => ({
     ...proposal,
     a: memories.get(proposal.memory_a_id) ?? null,
     b: memories.get(proposal.memory_b_id) ?? null,
   }));
-}
-
-/** A purged or unreadable memory should not hide the others. */
-function readable(id: string, signal: AbortSignal): Promise<Memory | null> {
-  return api.memories.get({ id }, { signal, retries: RETRIES }).catch((error) => {
-    if (isApiError(error) && [403, 404].includes(error.status)) return null;
-    throw error;
-  });
 }
 
 /** Memories are read a few pairs at a time. */

@@ -14,11 +14,6 @@ import { toast, useFormTask } from "../../ui/task.tsx";
 import { Secret } from "../../ui/text.tsx";
 import "./memories.css";
 
-const ABOVE = [
-  { to: "/memories", label: "Memories" },
-  { to: "/memories/health", label: "Memory health" },
-];
-
 const BY = [
   { value: "subject", label: "By subject" },
   { value: "agent", label: "By agent" },
@@ -32,7 +27,7 @@ export function Erase() {
   return (
     <Page
       title="Erase permanently"
-      above={ABOVE}
+      above={{ "/memories": "Memories", "/memories/health": "Memory health" }}
       lead="For data-protection requests: erases memories and everything stored about them, regardless of scope. This cannot be undone."
     >
       {done ? <Receipt result={done} again={() => setDone(undefined)} /> : <Steps onDone={setDone} />}

@@ -11,15 +11,13 @@ import { Load } from "../../ui/table.tsx";
 import { Tile } from "../../ui/text.tsx";
 import "./memories.css";
 
-const ABOVE = [{ to: "/memories", label: "Memories" }];
-
 export function Health() {
   const { may } = useSession();
   const health = useRead(api.memories.health, {});
   return (
     <Page
       title="Memory health"
-      above={ABOVE}
+      above={{ "/memories": "Memories" }}
       lead="Issues that affect search, counted over the memories that you can read."
       actions={
         may("memories.erase") && <ButtonLink label="Erase permanently" to="/memories/erase" icon={Eraser} />

@@ -20,7 +20,6 @@ import { relationWords, ScopeBadge, StatusBadge, TYPES } from "./words.tsx";
 import "./memories.css";
 import "./map.css";
 
-const ABOVE = [{ to: "/memories", label: "Memories" }];
 /** Memories on the map, and on a page of them. */
 const MOST = 2000;
 const PAGE = 200;
@@ -43,7 +42,7 @@ export function MemoryMap() {
   return (
     <Page
       title="Map of memories"
-      above={ABOVE}
+      above={{ "/memories": "Memories" }}
       lead="Each dot is a memory that you can read, placed where it begins to hold. Choose one to see it and what it relates to."
       actions={
         <Segments

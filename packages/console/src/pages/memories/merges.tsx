@@ -80,7 +80,7 @@ export function Merges() {
   return (
     <Page
       title="Merge proposals"
-      above={[{ to: "/memories", label: "Memories" }]}
+      above={{ "/memories": "Memories" }}
       lead="Possible duplicates, proposed by the service, agents and people."
     >
       <div className="list-bar">

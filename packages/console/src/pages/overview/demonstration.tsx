@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { type Demo, type DemoApi, demoOf } from "../../../../client/demo.ts";
-import { isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { nullIfGone } from "../../data/names.ts";
 import { type Loaded, useLoad } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -19,13 +19,7 @@ export function useDemo(): Loaded<State | null> {
   const { may } = useSession();
   const demo = may("agents.create") ? demoOf(api) : undefined;
   return useLoad<State | null>(
-    async (signal) =>
-      demo
-        ? demo.get({}, { signal }).catch((err: unknown) => {
-            if (isApiError(err, "not_found")) return null;
-            throw err;
-          })
-        : null,
+    async (signal) => demo?.get({}, { signal }).catch(nullIfGone) ?? null,
     [demo !== undefined],
   );
 }

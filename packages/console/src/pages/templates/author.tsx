@@ -34,7 +34,7 @@ import "../../styles/choice.css";
 
 export function AuthorTemplate() {
   return (
-    <Page title="New template" above={[{ to: "/templates", label: "Templates" }]}>
+    <Page title="New template" above={{ "/templates": "Templates" }}>
       <Author />
     </Page>
   );
@@ -43,10 +43,7 @@ export function AuthorTemplate() {
 export function EditTemplate() {
   const { slug = "" } = useParams();
   const loaded = useRead(api.templates.get, { slug });
-  const above = [
-    { to: "/templates", label: "Templates" },
-    { to: `/templates/${slug}`, label: loaded.data?.name ?? slug },
-  ];
+  const above = { "/templates": "Templates", [`/templates/${slug}`]: loaded.data?.name ?? slug };
   return (
     <Page title="New version" above={above} lead="Earlier versions and their runs are unchanged.">
       <Load of={loaded} lines={8}>
