@@ -9,6 +9,7 @@ import { api } from "../data/api.ts";
 
 export interface Choice {
   id: string;
+  /** Empty for the name of what the id stands for. */
   label: string;
   /** Small text that distinguishes choices of the same name. */
   detail?: string | undefined;
@@ -16,12 +17,6 @@ export interface Choice {
 
 /** Returns the choices that contain the text, or the first ones for an empty text. */
 export type Find = (text: string, signal: AbortSignal) => Promise<Choice[]>;
-
-/** Returns a choice with its name, which may load later than its id. */
-export function useNamed(choice: Choice | null): Choice | null {
-  const { name } = useName(choice?.id ?? "");
-  return choice && { ...choice, label: choice.label || name };
-}
 
 interface ComboProps {
   label: string;
@@ -81,6 +76,7 @@ export function Combo({ label, hint, value, onChange, find, none }: ComboProps) 
   const id = useId();
   const { text, at, found, choices, type, take, press } = useCombo(find, onChange);
   const isOpen = text !== null;
+  const { name } = useName(value && !value.label ? value.id : "");
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: leaving it closes the list, by whatever way
     <div
@@ -100,7 +96,7 @@ export function Combo({ label, hint, value, onChange, find, none }: ComboProps) 
           className="input"
           autoComplete="off"
           placeholder={none ?? "Search by name"}
-          value={text ?? value?.label ?? ""}
+          value={text ?? (value ? value.label || name : "")}
           onClick={() => isOpen || type("")}
           onChange={(event) => type(event.target.value)}
           onKeyDown={press}

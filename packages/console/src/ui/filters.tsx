@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useEffect, useMemo, useState } fro
 import { useSession } from "../data/session.ts";
 import { useAddress } from "../data/use-address.ts";
 import { Button } from "./button.tsx";
-import { type Choice, Combo, findAgents, findOwnAgents, useNamed } from "./combo.tsx";
+import { type Choice, Combo, findAgents, findOwnAgents } from "./combo.tsx";
 import { CheckField, type Option, Segments, SelectField, TextField } from "./field.tsx";
 import { Search } from "./icons.tsx";
 
@@ -60,7 +60,7 @@ export function ComboFilter({
   return (
     <Combo
       label={filter.label}
-      value={useNamed(id ? { id, label: chosen?.id === id ? chosen.label : "" } : null)}
+      value={id ? { id, label: chosen?.id === id ? chosen.label : "" } : null}
       onChange={(choice) => {
         setChosen(choice);
         change(choice?.id ?? "");

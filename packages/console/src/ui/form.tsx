@@ -1,5 +1,4 @@
 import {
-  type ComponentProps,
   type ComponentType,
   Fragment,
   type InputHTMLAttributes,
@@ -8,7 +7,7 @@ import {
   useState,
 } from "react";
 import { linesOf, listed, localTime, mistakeInJson, timeOf } from "../data/format.ts";
-import { type Choice, Combo, type Find, useNamed } from "./combo.tsx";
+import { type Choice, Combo, type Find } from "./combo.tsx";
 import { CheckField, CodeArea, type Option, Segments, SelectField, TextArea, TextField } from "./field.tsx";
 import { saveChanges, type Updated } from "./form-dialog.tsx";
 
@@ -144,17 +143,10 @@ type ComboAttributes = { hint?: string; none?: string; find?: Find };
 export const combo = (label: string, attributes?: ComboAttributes): Field<string | null, Choice | null> => ({
   draftOf: (id) => (id ? { id, label: "" } : null),
   valueOf: (choice) => choice?.id ?? null,
-  show: ({ value, onChange, find }) => (
-    <NamedCombo
-      {...{ label, value, onChange, ...attributes }}
-      find={find ?? attributes?.find ?? (async () => [])}
-    />
+  show: ({ value, onChange, find = attributes?.find ?? (async () => []) }) => (
+    <Combo {...{ label, value, onChange, ...attributes, find }} />
   ),
 });
-
-function NamedCombo({ value, ...combo }: ComponentProps<typeof Combo>) {
-  return <Combo {...combo} value={useNamed(value)} />;
-}
 
 type Fields = Record<string, Field<unknown, unknown>>;
 type Values<F> = { [N in keyof F]: F[N] extends Field<infer V, infer _> ? V : never };

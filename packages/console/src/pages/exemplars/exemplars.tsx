@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
-import type { Exemplar, ExemplarReferrer } from "../../../../client/index.ts";
+import type { Exemplar } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useTitle } from "../../data/names.ts";
@@ -166,9 +166,13 @@ function About({ exemplar }: { exemplar: Exemplar }) {
               <p className="muted">No run or template refers to it. It can be deleted.</p>
             ) : (
               <ul className="plain-list">
-                {referrers.map((each) => (
-                  <li key={each.resource_id}>
-                    <Referrer of={each} />
+                {referrers.map(({ resource_type, resource_id: id }) => (
+                  <li key={id}>
+                    {resource_type === "run" ? (
+                      <RunLink id={id} />
+                    ) : (
+                      <Link to={`/templates/${id}`}>{id}</Link>
+                    )}
                   </li>
                 ))}
               </ul>
@@ -178,11 +182,6 @@ function About({ exemplar }: { exemplar: Exemplar }) {
       </Card>
     </div>
   );
-}
-
-function Referrer({ of: { resource_type, resource_id } }: { of: ExemplarReferrer }) {
-  if (resource_type === "run") return <RunLink id={resource_id} />;
-  return <Link to={`/templates/${resource_id}`}>{resource_id}</Link>;
 }
 
 function RunLink({ id }: { id: string }) {
