@@ -27,8 +27,18 @@ interface Props {
 
 /** The ways to sign in: a password, the organisation's identity provider, or both. */
 export function SignIn({ why, email, failure, onSignedIn }: Props) {
-  const methods = useMethods();
-  useTitle("Sign in · Sensorium");
+  const [methods, setMethods] = useState<AuthMethodsResult>();
+  useEffect(() => {
+    // The form then shows what is wrong with the server.
+    api.auth.methods().then(setMethods, () => setMethods(PASSWORD_ONLY));
+  }, []);
+  useEffect(() => {
+    const before = document.title;
+    document.title = "Sign in · Sensorium";
+    return () => {
+      document.title = before;
+    };
+  }, []);
   return (
     <div className="sign-in-box stack">
       <div className="sign-in-head">
@@ -112,27 +122,6 @@ function worded(error: unknown): unknown {
 }
 
 const PASSWORD_ONLY: AuthMethodsResult = { password: true, oidc: null };
-
-/** Undefined until they are known. */
-function useMethods(): AuthMethodsResult | undefined {
-  const [methods, setMethods] = useState<AuthMethodsResult>();
-  useEffect(() => {
-    // The form then shows what is wrong with the server.
-    api.auth.methods().then(setMethods, () => setMethods(PASSWORD_ONLY));
-  }, []);
-  return methods;
-}
-
-/** Sets the document's title while the component is shown. */
-function useTitle(title: string): void {
-  useEffect(() => {
-    const before = document.title;
-    document.title = title;
-    return () => {
-      document.title = before;
-    };
-  }, [title]);
-}
 
 /** The product's mark: signals arrive from many sides and are felt in one place. */
 export function Mark({ size = 24 }: { size?: number }) {

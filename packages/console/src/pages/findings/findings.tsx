@@ -1,4 +1,3 @@
-import { useSearchParams } from "react-router";
 import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled } from "../../data/format.ts";
@@ -32,13 +31,20 @@ const COLUMNS: Column<Finding>[] = [
 
 /** The memories that became the institution's: what agents read as findings. */
 export function Findings() {
-  const [search] = useSearchParams();
+  const [search, change] = useAddress();
   const filter = filled({ agent_id: search.get("agent"), memory_id: search.get("memory") });
   return (
     <ListPage
       title="Findings"
       lead="A finding is a memory that was shared with the whole organisation. Each agent reads the new ones of others."
-      above={<Filters />}
+      above={
+        <div className="filters">
+          <AgentFilter name="agent" label="Agent" none="All agents" />
+          {filter.memory_id && (
+            <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />
+          )}
+        </div>
+      }
       pages={useList(api.findings.browse, filter, "findings")}
       columns={COLUMNS}
       icon={Lightbulb}
@@ -52,17 +58,5 @@ export function Findings() {
         </Empty>
       }
     />
-  );
-}
-
-function Filters() {
-  const [search, change] = useAddress();
-  return (
-    <div className="filters">
-      <AgentFilter name="agent" label="Agent" none="All agents" />
-      {search.get("memory") && (
-        <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />
-      )}
-    </div>
   );
 }

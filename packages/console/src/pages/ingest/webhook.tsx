@@ -119,7 +119,15 @@ function Editor({ webhook }: { webhook: Webhook }) {
         </Card>
       </div>
       <Card title="Last requests">
-        <Load of={log}>{() => <Requests requests={requests} />}</Load>
+        <Load of={log}>
+          {() =>
+            requests.length === 0 ? (
+              <p className="muted">No requests yet. Refused ones are shown here too, with the reason.</p>
+            ) : (
+              <Table label="Last requests" columns={COLUMNS} rows={requests} keyOf={keyOf} />
+            )
+          }
+        </Load>
       </Card>
     </>
   );
@@ -133,18 +141,7 @@ const COLUMNS: Column<WebhookRequest>[] = [
   endColumn("Received", ({ at }) => <Time at={at} />),
 ];
 
-function Requests({ requests }: { requests: readonly WebhookRequest[] }) {
-  if (requests.length === 0)
-    return <p className="muted">No requests yet. Refused ones are shown here too, with the reason.</p>;
-  return (
-    <Table
-      label="Last requests"
-      columns={COLUMNS}
-      rows={requests}
-      keyOf={({ request_id, at }) => `${request_id} ${at}`}
-    />
-  );
-}
+const keyOf = ({ request_id, at }: WebhookRequest) => `${request_id} ${at}`;
 
 function Result({ request: { reason, event_id, events, dead_letter_id } }: { request: WebhookRequest }) {
   if (dead_letter_id)

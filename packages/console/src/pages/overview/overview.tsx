@@ -49,11 +49,6 @@ export function Overview() {
 /** The last complete counts: half a minute. */
 const RECENT_COUNTS = 3;
 
-function rateOf(counts: number[], seconds: number): number {
-  const last = counts.slice(-1 - RECENT_COUNTS, -1);
-  return last.reduce((sum, count) => sum + count, 0) / (RECENT_COUNTS * seconds);
-}
-
 /** Whether the commands for a new server are shown. */
 function isFirst(guidance: OnboardingGuidance | undefined, may: SessionValue["may"]): boolean {
   if (!guidance || guidance.dismissed_at || !may("agents.create")) return false;
@@ -66,7 +61,10 @@ function Flow({ stats, guidance }: { stats: Stats; guidance: OnboardingGuidance 
   const { series, deliveries } = stats;
   const open = guidance ? openSteps(guidance) : [];
   const begins = isFirst(guidance, may);
-  const rate = (counts: number[]) => `${compact(rateOf(counts, series.seconds))}/s`;
+  const rate = (counts: number[]) => {
+    const recent = counts.slice(-1 - RECENT_COUNTS, -1).reduce((sum, count) => sum + count, 0);
+    return `${compact(recent / (RECENT_COUNTS * series.seconds))}/s`;
+  };
   return (
     <>
       <div className="tiles">

@@ -84,11 +84,7 @@ export function SpecialistPage() {
           label="Specialist"
           tabs={[
             { key: "texts", label: "Instructions", content: <Texts version={versions[0] as Version} /> },
-            {
-              key: "versions",
-              label: "Versions",
-              content: <Versions key={versions.length} versions={versions} />,
-            },
+            { key: "versions", label: "Versions", content: <Versions key={versions.length} of={versions} /> },
           ]}
         />
       )}
@@ -98,10 +94,8 @@ export function SpecialistPage() {
 
 async function allVersions(name: string, signal: AbortSignal): Promise<Version[]> {
   const found: Version[] = [];
-  for await (const version of api.specialists.versions.all({ name, limit: 50 }, { signal })) {
-    found.push(version);
-    if (found.length === MOST_VERSIONS) break;
-  }
+  for await (const version of api.specialists.versions.all({ name, limit: 50 }, { signal }))
+    if (found.push(version) === MOST_VERSIONS) break;
   return found;
 }
 
@@ -127,9 +121,9 @@ const asText = (version: Version) =>
     .map(([title, field]) => `# ${title}\n${version[field] ?? ""}`)
     .join("\n\n");
 
-function Versions({ versions }: { versions: Version[] }) {
+function Versions({ of }: { of: Version[] }) {
   return (
-    <VersionList of={versions} textOf={asText}>
+    <VersionList of={of} textOf={asText}>
       {({ version_num, created_at }) => (
         <>
           <strong>Version {version_num}</strong>
