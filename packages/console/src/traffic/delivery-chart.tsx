@@ -17,25 +17,15 @@ import { barsOf, meanOf, sumOf } from "./bars.ts";
 /** Loaded separately: the chart library reads the browser's language as it loads, which some browsers lack. */
 const Chart = lazily(async () => (await import("../ui/chart.tsx")).Chart);
 
-interface Filters {
-  range: Range;
-  agent_id: string | undefined;
-  type: string | undefined;
-}
-
 /** Published events and the outcome of their deliveries over time, of all agents or one. The choices are in the address. */
 export function DeliveryChart({ agentId }: { agentId?: string }) {
   const [search] = useAddress();
   const asked = search.get("range");
   const range = isRange(asked) ? asked : "15m";
-  const filters: Filters = {
-    range,
-    agent_id: agentId ?? (search.get("agent") || undefined),
-    type: search.get("type") || undefined,
-  };
+  const type = search.get("type");
   const history = useRead(
     api.live.history,
-    { range, ...filled({ agent_id: filters.agent_id, type: filters.type }) },
+    { range, ...filled({ agent_id: agentId ?? search.get("agent"), type }) },
     ["event", "clock"],
     // At the pace of its values.
     { keeps: true, pauseMs: RANGES[range].refreshMs },
@@ -45,7 +35,7 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
       title="Traffic"
       actions={<SegmentsFilter name="range" label="Time range" options={CHOICES} replace />}
     >
-      <Choices {...filters} ofOne={agentId !== undefined} types={history.data?.types ?? []} />
+      <Choices type={type} ofOne={agentId !== undefined} types={history.data?.types ?? []} />
       <ErrorBoundary what="The chart">
         <Suspense fallback={<Skeleton lines={6} />}>
           <Load of={history} lines={6}>
@@ -62,14 +52,8 @@ function Plotted({ history }: { history: TrafficHistory }) {
   return <Chart {...chart} />;
 }
 
-interface ChoicesProps extends Filters {
-  /** Whether the agent is that of the page. */
-  ofOne: boolean;
-  types: string[];
-}
-
-/** Filters by agent and type, for those who may read them. */
-function Choices({ type, ofOne, types }: ChoicesProps) {
+/** Filters by agent, unless it is that of the page, and by type, for those who may read them. */
+function Choices({ type, ofOne, types }: { type: string | null; ofOne: boolean; types: string[] }) {
   const { may } = useSession();
   const byAgent = !ofOne && may("agents.list");
   const all = type && !types.includes(type) ? [type, ...types] : types;

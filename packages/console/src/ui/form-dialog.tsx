@@ -206,15 +206,13 @@ export function DeleteButton({ name, action = "Delete", to, ...act }: DeleteProp
   );
 }
 
-interface Meanwhile {
-  /** The changes since the form was opened, and the effect of saving. */
-  text: string;
-  /** The page with the current state. */
-  look: string;
-}
-
-/** Asks before overwriting changes that others made while a form was open. */
-export function mayOverwrite({ text, look }: Meanwhile): Promise<boolean> {
+/**
+ * Asks before overwriting changes that others made while a form was open.
+ *
+ * @param text these changes, and the effect of saving
+ * @param look the page with the current state
+ */
+export function mayOverwrite(text: string, look: string): Promise<boolean> {
   return confirm({
     title: "Changed by someone else",
     text: (
@@ -251,7 +249,7 @@ export async function saveChanges<W extends object, T extends object, S>(
   const clashing = Object.keys(changesOf<Partial<T>>(theirs as T, changes)).filter((name) => name in theirs);
   const names = clashing.map((name) => name.replaceAll("_", " ")).join(", ");
   const text = `Someone has changed ${names} since you opened this form. Saving overwrites those changes.`;
-  const mayBeSaved = clashing.length === 0 || (await mayOverwrite({ text, look }));
+  const mayBeSaved = clashing.length === 0 || (await mayOverwrite(text, look));
   return mayBeSaved ? update({ ...changes, ...which }) : null;
 }
 

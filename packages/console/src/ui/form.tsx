@@ -205,6 +205,11 @@ export function useForm<F extends Fields, B extends Known<F> = Known<F>>(
   const [drafts, setDrafts] = useState(() => draftsOf(fields, before));
   const change = (to: Partial<Drafts<F>>) => setDrafts((old) => ({ ...old, ...to }));
   const values = () => valuesOf(fields, drafts, first);
+  const reset = (to: Known<F>) => {
+    const now = { ...first, ...to } as B;
+    setFirst(now);
+    setDrafts(draftsOf(fields, now));
+  };
   return {
     ...shownOf(fields, drafts, (name, draft) => {
       setDrafts((old) => ({ ...old, [name]: draft }));
@@ -215,17 +220,17 @@ export function useForm<F extends Fields, B extends Known<F> = Known<F>>(
     values,
     /** Whether a value cannot be read from its draft. */
     isWrong: Object.entries(fields).some(([name, field]) => field.mistakeIn?.(drafts[name])),
-    /** Shows a resource as it is saved now. */
-    reset(to: B) {
-      setFirst(to);
-      setDrafts(draftsOf(fields, to));
-    },
-    /** Saves the changes to `before`, as `saveChanges` does. */
-    save: <W extends object, S>(
+    reset,
+    /** Saves the changes to `before` as `saveChanges` does, and shows the resource as it is then, with others' changes. */
+    async save<W extends object, S extends Known<F>>(
       resource: Updated<W, B, S>,
       which: W,
       look: string,
       wanted: Partial<B> = values() as unknown as Partial<B>,
-    ) => saveChanges(resource, which, first as B, wanted, look),
+    ) {
+      const saved = await saveChanges(resource, which, first as B, wanted, look);
+      if (saved) reset(saved);
+      return saved;
+    },
   };
 }

@@ -161,17 +161,13 @@ const BELONGING = {
 
 interface SettingsForm {
   save(agents: typeof api.agents, which: { agent_id: string }, look: string): Promise<Agent | null>;
-  reset(to: Agent): void;
 }
 
 /** The task that saves a part of an agent's settings. */
 const useSaveSettings = (form: SettingsForm, { agent }: Props, said: string) =>
   useFormTask(async () => {
-    const changed = await form.save(api.agents, { agent_id: agent.id }, `/agents/${agent.id}?tab=settings`);
-    if (!changed) return;
-    // Includes others' concurrent changes.
-    form.reset(changed);
-    toast({ title: said });
+    const which = { agent_id: agent.id };
+    if (await form.save(api.agents, which, `/agents/${agent.id}?tab=settings`)) toast({ title: said });
   });
 
 function Delivery(props: Props) {

@@ -86,10 +86,7 @@ function Editor({ webhook }: { webhook: Webhook }) {
     const webhooks = { get: () => find(webhook_id), update: api.ingest.updateWebhook };
     const wanted = { ...values, ...(isPreset && { signature: null }) };
     const saved = await form.save(webhooks, { webhook_id }, `/ingest/webhooks/${webhook_id}`, wanted);
-    if (!saved) return;
-    // Includes others' concurrent changes.
-    form.reset(saved);
-    toast({ title: "Saved. Applies to new deliveries." });
+    if (saved) toast({ title: "Saved. Applies to new deliveries." });
   });
   return (
     <>

@@ -119,14 +119,10 @@ function Versions({ output }: { output: Output }) {
       {({ versions }) => (
         <VersionList
           of={versions}
-          textOf={async ({ version_num }, signal) =>
-            (
-              await api.outputs.getVersion(
-                { output_id: output.id, version_num: String(version_num) },
-                { signal },
-              )
-            ).body ?? ""
-          }
+          textOf={async ({ version_num }, signal) => {
+            const which = { output_id: output.id, version_num: String(version_num) };
+            return (await api.outputs.getVersion(which, { signal })).body ?? "";
+          }}
         >
           {(version) => {
             const by = version.authored_by_agent_id ?? version.authored_by_user_id;

@@ -142,5 +142,5 @@ async function isStillLatest({ id, current_version_num }: Output, cache: QueryCl
   if (!latest || latest.version_num === current_version_num) return true;
   const by = knownName(cache, latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "Someone";
   const text = `${by} has saved version ${latest.version_num} since you opened this form. Yours becomes the next version, without those changes.`;
-  return mayOverwrite({ text, look: `/outputs/${id}?tab=versions` });
+  return mayOverwrite(text, `/outputs/${id}?tab=versions`);
 }

@@ -63,7 +63,7 @@ async function isStillLatest(slug: string, before: ProcessTemplate | undefined):
   const text = before
     ? `Someone has saved version ${now.version_num} since you opened this page. Yours becomes the next version, without those changes.`
     : `A template with this slug exists: ${now.name}. Yours becomes its version ${now.version_num + 1}.`;
-  return mayOverwrite({ text, look: `/templates/${slug}` });
+  return mayOverwrite(text, `/templates/${slug}`);
 }
 
 function Author({ of }: { of?: ProcessTemplate }) {
