@@ -18,10 +18,9 @@ type Key = KeysListResult["keys"][number];
 
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
-  const list = useList(api.keys.list, { agent_id: agent.id }, undefined, ["key", "device"]);
   return (
     <EditableList
-      pages={list}
+      pages={useList(api.keys.list, { agent_id: agent.id }, undefined, ["key", "device"])}
       label="API keys"
       columns={[
         ...COLUMNS,

@@ -76,7 +76,6 @@ export function ChannelPage() {
 }
 
 function Feeds({ channel_id }: { channel_id: string }) {
-  const list = useList(api.channels.listFeeds, { channel_id }, undefined, "channel");
   const add = (
     <DialogButton
       label="Add feed"
@@ -88,7 +87,7 @@ function Feeds({ channel_id }: { channel_id: string }) {
   return (
     <Card title="Feeds" actions={add} flush>
       <List
-        pages={list}
+        pages={useList(api.channels.listFeeds, { channel_id }, undefined, "channel")}
         label="Feeds"
         columns={[
           column("Event type", (feed: Feed) => <code>{feed.event_type_glob}</code>),
@@ -137,7 +136,6 @@ function AddFeed({ channel_id, onClose }: SavingProps & { channel_id: string }) 
 }
 
 function Members({ channel_id }: { channel_id: string }) {
-  const list = useList(api.channels.listMembers, { channel_id }, undefined, "channel");
   return (
     <Card
       title="Members"
@@ -152,7 +150,7 @@ function Members({ channel_id }: { channel_id: string }) {
       }
     >
       <List
-        pages={list}
+        pages={useList(api.channels.listMembers, { channel_id }, undefined, "channel")}
         label="Members"
         columns={[
           column("Agent", ({ agent_id }: Member) => <Who id={agent_id} />),

@@ -66,10 +66,9 @@ export function Documents() {
 }
 
 function Passages({ q }: { q: string }) {
-  const found = useRead(api.documents.search, { query: q, limit: 20 }, [], { name: "found" });
   return (
     <Found
-      of={found}
+      of={useRead(api.documents.search, { query: q, limit: 20 }, [], { name: "found" })}
       label="Passages"
       hit={({ chunk, document, score }) => ({
         key: chunk.chunk_id,

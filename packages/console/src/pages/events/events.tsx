@@ -69,7 +69,6 @@ export function Events() {
   // Types that are searched for are shown whether or not they are the service's own.
   const service = search.get("service") === "1" || OWN.test(asked.type ?? "");
   const filter = filled({ ...asked, since });
-  const list = useList(api.events.list, { ...filter, include_service: service }, "events", "event");
   const isFiltered = Object.keys(filter).length > 0;
   const publish = () => set({ publish: "1" });
   return (
@@ -95,7 +94,7 @@ export function Events() {
         }
       />
       <List
-        pages={list}
+        pages={useList(api.events.list, { ...filter, include_service: service }, "events", "event")}
         label="Events"
         columns={COLUMNS}
         empty={isFiltered ? <NoMatch service={service} /> : <NoEvents publish={publish} service={service} />}

@@ -70,10 +70,9 @@ function Sources({ sources: [first, ...others] }: Pick<EventTypeSummary, "source
 
 export function EventTypePage() {
   const { type = "" } = useParams();
-  const found = useRead(api.events.type, { type }, "event");
   return (
     <DetailPage
-      of={found}
+      of={useRead(api.events.type, { type }, "event")}
       kind="Event type"
       above={{ "/events": "Events", "/events/types": "Event types" }}
       titleOf={() => type}

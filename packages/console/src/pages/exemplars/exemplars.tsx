@@ -105,10 +105,9 @@ function AddDialog({ onClose }: { onClose(): void }) {
 
 export function ExemplarPage() {
   const { id = "" } = useParams();
-  const loaded = useRead(api.exemplars.get, { exemplar_id: id }, "exemplar");
   return (
     <DetailPage
-      of={loaded}
+      of={useRead(api.exemplars.get, { exemplar_id: id }, "exemplar")}
       kind="Exemplar"
       above={{ "/exemplars": "Exemplars" }}
       titleOf={({ display_name }) => display_name}
@@ -147,7 +146,6 @@ function Text({ exemplar }: { exemplar: Exemplar }) {
 
 function About({ exemplar }: { exemplar: Exemplar }) {
   const { id: exemplar_id } = exemplar;
-  const used = useRead(api.exemplars.referrers, { exemplar_id }, ["run", "template"]);
   return (
     <div className="stack">
       <FactsCard
@@ -160,7 +158,7 @@ function About({ exemplar }: { exemplar: Exemplar }) {
         }}
       />
       <Card title="Used by">
-        <Load of={used} lines={2}>
+        <Load of={useRead(api.exemplars.referrers, { exemplar_id }, ["run", "template"])} lines={2}>
           {({ referrers }) =>
             referrers.length === 0 ? (
               <p className="muted">No run or template refers to it. It can be deleted.</p>

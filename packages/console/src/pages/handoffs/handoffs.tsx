@@ -108,10 +108,9 @@ function Handoffs({ agent }: OfAgent) {
 export function HandoffPage() {
   const { id: agent_id = "", handoff: id = "" } = useParams();
   const { name: agent } = useName(agent_id);
-  const loaded = useRead(api.handoffs.getOfAgent, { agent_id, id });
   return (
     <DetailPage
-      of={loaded}
+      of={useRead(api.handoffs.getOfAgent, { agent_id, id })}
       kind="Handoff"
       above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=handoffs`]: agent }}
       titleOf={({ name }) => name}
@@ -200,10 +199,9 @@ type Item = BundleForPeople["items"][number];
 export function BundlePage() {
   const { id: agent_id = "", bundle: id = "" } = useParams();
   const { name: agent } = useName(agent_id);
-  const loaded = useRead(api.bundles.getOfAgent, { agent_id, id });
   return (
     <DetailPage
-      of={loaded}
+      of={useRead(api.bundles.getOfAgent, { agent_id, id })}
       kind="Bundle"
       above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=bundles`]: agent }}
       titleOf={() => "Bundle"}

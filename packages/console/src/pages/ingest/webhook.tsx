@@ -22,10 +22,9 @@ import "./ingest.css";
 
 export function WebhookPage() {
   const { id = "" } = useParams();
-  const loaded = useFollowed("ingest", (signal) => find(id, signal), [id]);
   return (
     <DetailPage
-      of={loaded}
+      of={useFollowed("ingest", (signal) => find(id, signal), [id])}
       kind="Webhook"
       above={{ "/ingest": "Ingest" }}
       titleOf={({ name }) => name}

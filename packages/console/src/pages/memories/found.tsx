@@ -81,9 +81,8 @@ export function FilterFields() {
 
 export function Found({ filters }: { filters: MemoryFilters }) {
   const [expect, setExpect] = useState("");
-  const found = useRead(api.memories.search, paramsOf(filters, expect), [], { name: "found" });
   return (
-    <Load of={found} lines={8}>
+    <Load of={useRead(api.memories.search, paramsOf(filters, expect), [], { name: "found" })} lines={8}>
       {(answer) => (
         <div className={answer.plan ? "sides" : "stack"}>
           <div className="stack">

@@ -32,10 +32,9 @@ import "./memories.css";
 
 export function MemoryPage() {
   const { id = "" } = useParams();
-  const loaded = useRead(api.memories.get, { id }, ["memory", "merge"]);
   return (
     <DetailPage
-      of={loaded}
+      of={useRead(api.memories.get, { id }, ["memory", "merge"])}
       kind="Memory"
       above={{ "/memories": "Memories" }}
       titleOf={({ title }) => title}

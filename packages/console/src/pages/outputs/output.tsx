@@ -28,10 +28,9 @@ const MAX_RENDERED = 1_000_000;
 
 export function OutputPage() {
   const { id = "" } = useParams();
-  const loaded = useRead(api.outputs.get, { output_id: id }, "output");
   return (
     <DetailPage
-      of={loaded}
+      of={useRead(api.outputs.get, { output_id: id }, "output")}
       kind="Output"
       above={{ "/outputs": "Outputs" }}
       titleOf={({ title }) => title}
@@ -113,9 +112,8 @@ const linksTo = (ids: readonly string[]) =>
   ));
 
 function Versions({ output }: { output: Output }) {
-  const loaded = useRead(api.outputs.listVersions, { output_id: output.id });
   return (
-    <Load of={loaded}>
+    <Load of={useRead(api.outputs.listVersions, { output_id: output.id })}>
       {({ versions }) => (
         <VersionList
           of={versions}

@@ -57,10 +57,9 @@ export function Outputs() {
 }
 
 function Results({ q }: { q: string }) {
-  const found = useRead(api.outputs.search, { query: q, limit: 20 }, [], { name: "found" });
   return (
     <Found
-      of={found}
+      of={useRead(api.outputs.search, { query: q, limit: 20 }, [], { name: "found" })}
       label="Results"
       hit={({ output, score, passage }) => ({
         key: output.id,

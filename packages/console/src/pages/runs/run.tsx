@@ -282,9 +282,8 @@ const RETROSPECTIVE_COLUMNS: Column<RunsRetrospectiveResult["items"][number]>[] 
 ];
 
 function Retrospective({ run }: RecordProps) {
-  const loaded = useRead(api.runs.retrospective, { run_id: run.id }, "run", { id: run.id });
   return (
-    <Load of={loaded}>
+    <Load of={useRead(api.runs.retrospective, { run_id: run.id }, "run", { id: run.id })}>
       {({ items }) => (
         <Table
           label="Retrospective"

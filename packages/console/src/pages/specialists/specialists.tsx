@@ -59,10 +59,9 @@ const MOST_VERSIONS = 200;
 export function SpecialistPage() {
   const { name = "" } = useParams();
   const { may } = useSession();
-  const loaded = useFollowed("specialist", (signal) => allVersions(name, signal), [name]);
   return (
     <DetailPage
-      of={loaded}
+      of={useFollowed("specialist", (signal) => allVersions(name, signal), [name])}
       kind={name}
       above={{ "/specialists": "Specialists" }}
       titleOf={() => name}
