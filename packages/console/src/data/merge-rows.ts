@@ -15,11 +15,13 @@ const KEYS = [
   "id",
   "chunk_id",
   "event_id",
+  "item_id",
   "document_id",
   "session_id",
   "memory_id",
   "key",
   "slug",
+  "step_key",
   "agent_id",
   "type",
 ] as const;

@@ -31,7 +31,12 @@ const COLUMNS: Column<EventTypeSummary>[] = [
       {type}
     </RowLink>
   )),
-  wideColumn("Sources", ({ sources }) => <Sources sources={sources} />),
+  wideColumn("Sources", ({ sources: [first, ...others] }) => (
+    <span className="muted break">
+      {first?.source}
+      {others.length > 0 && ` and ${others.length} more`}
+    </span>
+  )),
   column("Listeners", ({ listeners }) =>
     listeners === 0 ? <span className="muted">Nobody</span> : plural(listeners, "agent"),
   ),
@@ -56,15 +61,6 @@ export function EventTypes() {
       icon={Tag}
       none="A type is listed here as soon as an event has it. Publish an event, or connect a webhook or a broker that does."
     />
-  );
-}
-
-function Sources({ sources: [first, ...others] }: Pick<EventTypeSummary, "sources">) {
-  return (
-    <span className="muted break">
-      {first?.source}
-      {others.length > 0 && ` and ${others.length} more`}
-    </span>
   );
 }
 

@@ -257,14 +257,7 @@ const itemColumns = (agent_id: string): Column<Item>[] => [
 
 function Items({ bundle }: { bundle: BundleForPeople }) {
   if (bundle.items.length === 0) return <p className="muted">Nothing matched the query.</p>;
-  return (
-    <Table
-      label="Items"
-      columns={itemColumns(bundle.agent_id)}
-      rows={bundle.items}
-      keyOf={({ item_id }) => item_id}
-    />
-  );
+  return <Table label="Items" columns={itemColumns(bundle.agent_id)} rows={bundle.items} />;
 }
 
 function BundleBrief({ bundle }: { bundle: BundleForPeople }) {

@@ -284,14 +284,7 @@ const RETROSPECTIVE_COLUMNS: Column<RunsRetrospectiveResult["items"][number]>[] 
 function Retrospective({ run }: RecordProps) {
   return (
     <Load of={useRead(api.runs.retrospective, { run_id: run.id }, "run", { id: run.id })}>
-      {({ items }) => (
-        <Table
-          label="Retrospective"
-          rows={items}
-          keyOf={(item) => item.step_key}
-          columns={RETROSPECTIVE_COLUMNS}
-        />
-      )}
+      {({ items }) => <Table label="Retrospective" rows={items} columns={RETROSPECTIVE_COLUMNS} />}
     </Load>
   );
 }
