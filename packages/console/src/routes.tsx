@@ -82,7 +82,7 @@ export const router = createBrowserRouter([
       page("/ingest/webhooks/:id", () => import("./pages/ingest/webhook.tsx"), "WebhookPage"),
       page("/operator", () => import("./pages/operator/operator.tsx"), "Operator"),
       page("/settings", () => import("./pages/settings/settings.tsx"), "Settings"),
-      // After a sign-in by the identity provider that ended here (shell/provider.ts).
+      // After a sign-in by the identity provider that ended here (shell/sign-in.tsx).
       { path: "/sign-in/*", element: <Navigate to="/" replace /> },
       { path: "*", element: <NotFound /> },
     ],

@@ -124,7 +124,7 @@ function worded(error: unknown): unknown {
 const PASSWORD_ONLY: AuthMethodsResult = { password: true, oidc: null };
 
 /** The product's mark: signals arrive from many sides and are felt in one place. */
-export function Mark({ size = 24 }: { size?: number }) {
+export function Mark({ size }: { size: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="8" fill="#4f46e5" />

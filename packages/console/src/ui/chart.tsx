@@ -39,14 +39,13 @@ interface ChartProps {
   /** Describes the time of a value, and the time of all. */
   timeOf(at: number): string;
   whole: string;
-  height?: number;
 }
 
 /**
  * Bars over time, with the values at the pointer in the legend; a click on a name hides its bars. New data updates the
  * chart in place; another theme or other names recreate it.
  */
-export function Chart({ height = 220, ...props }: ChartProps) {
+export function Chart(props: ChartProps) {
   const { label, from, to, times, lines } = props;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
@@ -60,16 +59,15 @@ export function Chart({ height = 220, ...props }: ChartProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `dark` changes what the properties hold
   useEffect(() => {
     const element = place.current as HTMLDivElement;
-    const what: Plot = { lines, height, range: () => range.current, onPoint: setAt };
-    const made = newPlot(element, what);
+    const made = newPlot(element, { lines, range: () => range.current, onPoint: setAt });
     plot.current = made;
-    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     watch.observe(element);
     return () => {
       watch.disconnect();
       made.destroy();
     };
-  }, [shape, height, dark]);
+  }, [shape, dark]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a recreated picture is empty
   useEffect(() => {
@@ -173,13 +171,13 @@ function Legend(props: LegendProps) {
 }
 
 interface Plot extends Pick<ChartProps, "lines"> {
-  height: number;
   /** Returns beginning and end of the horizontal axis, in seconds since the epoch. */
   range(): [number, number];
   /** Called with the position of the value that is pointed at, or null. */
   onPoint(at: number | null): void;
 }
 
+const HEIGHT = 220;
 const FONT = "11px Inter Variable, sans-serif";
 const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const DATE = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
@@ -190,7 +188,7 @@ const STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) 
 const IN_PROGRESS = 0.45;
 
 /** Draws bars on a canvas in an element: each name has a second series, for the value in progress. */
-function newPlot(element: HTMLElement, { lines, height, range, onPoint }: Plot): uPlot {
+function newPlot(element: HTMLElement, { lines, range, onPoint }: Plot): uPlot {
   const color = (name: string) => colorOf(element, name);
   const axis = {
     stroke: color("--text-3"),
@@ -200,7 +198,7 @@ function newPlot(element: HTMLElement, { lines, height, range, onPoint }: Plot):
   };
   const options: uPlot.Options = {
     width: element.clientWidth,
-    height,
+    height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, dataIdx: barAt },
     hooks: { setCursor: [({ cursor: { idx, left = -1 } }) => onPoint(left < 0 ? null : (idx ?? null))] },
