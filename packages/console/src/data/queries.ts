@@ -9,7 +9,6 @@ import {
   type UseInfiniteQueryResult,
   useInfiniteQuery,
   useQuery,
-  useQueryClient,
 } from "@tanstack/react-query";
 import { type DependencyList, useContext, useMemo, useRef, useState } from "react";
 import { useLocation } from "react-router";
@@ -40,7 +39,7 @@ export interface Loaded<T> {
   data: T | undefined;
   error: unknown;
   loading: boolean;
-  reload(): Promise<void>;
+  reload(): Promise<unknown>;
 }
 
 /** Whether there is something to show: data, or why there is none. */
@@ -79,7 +78,7 @@ export function useFollowed<T>(
     data,
     error: useLastError(queryKey, error, data !== undefined),
     loading: isFetching,
-    reload: useReadAgain(queryKey, refetch),
+    reload: refetch,
   };
 }
 
@@ -97,18 +96,6 @@ export const useRead = <P, T>(
   resources: Resources = [],
   how?: How,
 ): Loaded<T> => useFollowed(resources, (signal) => read(params, { signal }), [JSON.stringify(params)], how);
-
-/**
- * Returns a function that reads again. `refetch` would join a first read under way, which may be older than the change
- * that is the reason to read.
- */
-function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>): () => Promise<void> {
-  const client = useQueryClient();
-  return async () => {
-    await client.cancelQueries({ queryKey, exact: true });
-    await refetch();
-  };
-}
 
 /** How many changes the person has made: what a list shows after another one includes new rows. */
 const own = { changes: 0 };
@@ -164,7 +151,7 @@ export interface Pages<T> {
   /** Loads the next page; undefined on the last. */
   more: (() => Promise<void>) | undefined;
   /** Reloads everything shown. */
-  reload(): Promise<void>;
+  reload(): Promise<unknown>;
   /** In a live list: the rows that were created since it was loaded, and a function that inserts them. */
   news?: { count: number; show(): void } | undefined;
 }
@@ -197,7 +184,6 @@ export function usePages<T extends object>(
   const { data, isFetching, refetch, fetchNextPage } = query;
   const { merged, show } = useShown(question.queryKey, query);
   const error = useLastError(question.queryKey, query.error, data !== undefined);
-  const reload = useReadAgain(question.queryKey, refetch);
   const more = async () => {
     // A page under way must not be lost, nor read twice.
     if (isFetching) await refetch({ cancelRefetch: false });
@@ -209,7 +195,7 @@ export function usePages<T extends object>(
     error: data && !query.isFetchNextPageError && !isFinal(error) ? undefined : error,
     loading: query.isFetchingNextPage,
     more: merged?.next ? more : undefined,
-    reload,
+    reload: refetch,
     news: merged?.added ? { count: merged.added, show } : undefined,
   };
 }
