@@ -16,6 +16,7 @@ const TIME = new Intl.DateTimeFormat("en", {
   fractionalSecondDigits: 3,
   hourCycle,
 });
+const HOUR_MINUTE = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle });
 const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long", hourCycle });
 
 export const number = (value: number) => NUMBER.format(value);
@@ -25,6 +26,7 @@ export const compact = (value: number) =>
 export const dateTime = (at: string | Date) => DATE.format(new Date(at));
 /** With milliseconds, for timelines. */
 export const clockTime = (at: string | Date) => TIME.format(new Date(at));
+export const hourMinute = (at: Date) => HOUR_MINUTE.format(at);
 export const fullTime = (at: string | Date) => FULL.format(new Date(at));
 
 const UNITS: [limit: number, size: number, name: string][] = [

@@ -1,11 +1,11 @@
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { type AuthMethodsResult, type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
 import { filled } from "../data/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { text, useForm } from "../ui/form.tsx";
-import { useFormTask } from "../ui/task.tsx";
+import { submitting, useFormTask } from "../ui/task.tsx";
 
 const REFUSED =
   "The e-mail or password is incorrect. If your e-mail belongs to several organisations, enter one of them.";
@@ -97,12 +97,8 @@ function PasswordForm({ email = "", onSignedIn }: Pick<Props, "email" | "onSigne
       setNeedsCode(true);
     }
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void send.run();
-  };
   return (
-    <form className="stack" onSubmit={submit}>
+    <form className="stack" onSubmit={submitting(send.run)}>
       {form.show("email", { autoFocus: email === "" })}
       {form.show("password", { autoFocus: email !== "" })}
       {needsCode && form.show("code")}

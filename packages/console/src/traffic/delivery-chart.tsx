@@ -10,7 +10,7 @@ import { ComboFilter, SegmentsFilter, SelectFilter } from "../ui/filters.tsx";
 import { Card, Skeleton } from "../ui/page.tsx";
 import { Load } from "../ui/table.tsx";
 import "./delivery-chart.css";
-import { compact, dateTime, duration, filled, number } from "../data/format.ts";
+import { compact, dateTime, duration, filled, hourMinute, number } from "../data/format.ts";
 import type { Line } from "../ui/chart.tsx";
 import { barsOf, meanOf, sumOf } from "./bars.ts";
 
@@ -95,7 +95,6 @@ const LINES = [
 const UNITS: Record<number, string> = { 60: "per minute", 1800: "per half an hour", 21600: "per 6 hours" };
 /** Of a bar, by the seconds between two values: of fewer seconds there would be too many to see. */
 const BAR_SECONDS: Record<number, number> = { 300: 1800, 3600: 21_600 };
-const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 /** Converts a history to what the chart draws. */
 function toChart({ range, from, to, step_seconds, series, totals }: TrafficHistory) {
@@ -131,7 +130,7 @@ function toChart({ range, from, to, step_seconds, series, totals }: TrafficHisto
     timeOf: (at: number) => {
       const end = at + step;
       const isComplete = end * 1000 <= Date.parse(to);
-      return `${dateTime(new Date(at * 1000))} – ${isComplete ? TIME.format(new Date(end * 1000)) : "now"}`;
+      return `${dateTime(new Date(at * 1000))} – ${isComplete ? hourMinute(new Date(end * 1000)) : "now"}`;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from "react";
 import uPlot from "uplot";
-import { compact } from "../data/format.ts";
+import { compact, hourMinute } from "../data/format.ts";
 import { useDark } from "../shell/theme.ts";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
@@ -179,7 +179,6 @@ interface Plot extends Pick<ChartProps, "lines"> {
 
 const HEIGHT = 220;
 const FONT = "11px Inter Variable, sans-serif";
-const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const DATE = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 /** Counts are whole. */
 const STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power));
@@ -232,7 +231,7 @@ function colorOf(element: HTMLElement, name: string): string {
 /** Midnight is shown as the day that begins. */
 function toTime(time: number): string {
   const at = new Date(time * 1000);
-  return at.getHours() === 0 && at.getMinutes() === 0 ? DATE.format(at) : TIME.format(at);
+  return at.getHours() === 0 && at.getMinutes() === 0 ? DATE.format(at) : hourMinute(at);
 }
 
 /** Returns the seconds between two values. */

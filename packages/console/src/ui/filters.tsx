@@ -5,6 +5,7 @@ import { Button } from "./button.tsx";
 import { type Choice, Combo, findAgents, findOwnAgents } from "./combo.tsx";
 import { CheckField, type Option, Segments, SelectField, TextField } from "./field.tsx";
 import { Search } from "./icons.tsx";
+import { submitting } from "./task.tsx";
 
 /** Fields whose value is a parameter of the address, so that what they filter can be linked and revisited. */
 interface Filter {
@@ -118,14 +119,7 @@ export function FilterForm({ label, texts, before, after, end }: FormProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed stays until something else is searched for
   useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
   return (
-    <form
-      className="filters"
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault();
-        change(draft);
-      }}
-    >
+    <form className="filters" aria-label={label} onSubmit={submitting(() => change(draft))}>
       {before}
       {texts.map(([name, title, placeholder]) => (
         <TextField

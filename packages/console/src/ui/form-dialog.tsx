@@ -1,11 +1,11 @@
-import { type FormEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { type Location, useBeforeUnload, useBlocker, useNavigate } from "react-router";
 import { Button, IconButton, type IconLook, type Look } from "./button.tsx";
 import { Dialog, type DialogProps } from "./dialog.tsx";
 import { Failure } from "./failure.tsx";
 import { Trash2 } from "./icons.tsx";
-import { type Task, toast, useTask } from "./task.tsx";
+import { submitting, type Task, toast, useTask } from "./task.tsx";
 
 /** The props of a dialog that saves something: after that it closes. */
 export interface SavingProps {
@@ -36,10 +36,6 @@ export function FormDialog(props: FormDialogProps) {
   const leave = async () => {
     if (!written.current || (await confirm(LEAVE))) onClose();
   };
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    void task.run();
-  };
   const footer = (
     <>
       <Button label="Cancel" onClick={onClose} />
@@ -58,7 +54,7 @@ export function FormDialog(props: FormDialogProps) {
       <form
         id={id}
         className="stack"
-        onSubmit={send}
+        onSubmit={submitting(task.run)}
         onInput={({ target }) => {
           written.current ||= target instanceof HTMLTextAreaElement;
         }}
@@ -87,13 +83,7 @@ interface FormProps {
 /** A form on a page. Errors appear above its button. */
 export function Form({ task, submit, note, others, disabled, sticky, className = "", children }: FormProps) {
   return (
-    <form
-      className={`stack ${className}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void task.run();
-      }}
-    >
+    <form className={`stack ${className}`} onSubmit={submitting(task.run)}>
       {children}
       <div className={sticky ? "stack tight sticky-foot" : "stack"}>
         {task.error !== undefined && <Failure error={task.error} />}

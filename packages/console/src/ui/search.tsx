@@ -1,9 +1,10 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Loaded } from "../data/queries.ts";
 import { useAddress } from "../data/use-address.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Search, X } from "./icons.tsx";
 import { Load, openRow, RowLink } from "./table.tsx";
+import { submitting } from "./task.tsx";
 import "../styles/search.css";
 
 /** The current search of the list (`?q=`), and the text being typed. */
@@ -60,17 +61,13 @@ function Box({ label, placeholder, className, iconSize, text, onChange, onClear 
 /** A search in the address (`?q=`), so that it can be linked and revisited. */
 export function SearchLine({ label, placeholder }: { label: string; placeholder: string }) {
   const { text, setText, ask } = useQuery();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    ask(text);
-  };
   const clear = () => {
     setText("");
     ask("");
   };
   return (
     <search>
-      <form onSubmit={submit} className="search-line">
+      <form onSubmit={submitting(() => ask(text))} className="search-line">
         <Box
           {...{ label, placeholder, text }}
           className="search-input"

@@ -1,4 +1,4 @@
-import { useContext, useState } from "react";
+import { type FormEvent, useContext, useState } from "react";
 import { isCredentialRefused } from "../../../client/index.ts";
 import { useReadShown } from "../data/queries.ts";
 import { SessionContext } from "../data/session.ts";
@@ -72,6 +72,12 @@ function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>,
     },
   };
 }
+
+/** Returns a handler that acts when a form is submitted, instead of the browser. */
+export const submitting = (act: () => unknown) => (event: FormEvent) => {
+  event.preventDefault();
+  void act();
+};
 
 interface Toast {
   id: number;

@@ -10,7 +10,7 @@ import { Failure } from "../../ui/failure.tsx";
 import { CheckField, FileField } from "../../ui/field.tsx";
 import { area, text, useForm } from "../../ui/form.tsx";
 import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
-import { toast, useSaving, useTask } from "../../ui/task.tsx";
+import { submitting, toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
 import type { StepProps } from "./words.tsx";
 import "../../styles/choice.css";
@@ -177,13 +177,7 @@ function Make({ run, step }: StepProps) {
     toast({ title: "Offered. The step is completed when someone accepts." });
   });
   return (
-    <form
-      className="row end-fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void offer.run();
-      }}
-    >
+    <form className="row end-fields" onSubmit={submitting(offer.run)}>
       <div className="grow">{form.rows()}</div>
       <Button label="Offer handoff" type="submit" busy={offer.busy} />
     </form>
