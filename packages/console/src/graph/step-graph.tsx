@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunStep } from "../../../client/index.ts";
 import { fullTime, relative } from "../data/format.ts";
 import { store, stored } from "../data/stored.ts";
-import { Segments } from "../ui/field.tsx";
+import { optionsOf, Segments } from "../ui/field.tsx";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
 import { Canvas } from "./canvas.tsx";
 
@@ -34,10 +34,7 @@ export const STEP_STATUS: Record<RunStep["status"], { says: string; icon: Lucide
 const SIZE = { width: 216, height: 62 };
 const isDone = (step: PicturedStep | undefined) => step?.status === "completed" || step?.status === "skipped";
 
-const VIEWS = [
-  { value: "graph", label: "Graph" },
-  { value: "list", label: "List" },
-] as const;
+const VIEWS = optionsOf(["graph", "list"]);
 const KEY = "sensorium.steps";
 
 /** The steps of a process and their dependencies, as a graph or a list; this browser remembers which. */

@@ -106,7 +106,7 @@ export const anyOf = (all: string, values: readonly string[]): Option[] => [
   ...optionsOf(values),
 ];
 
-export const optionsOf = <T extends string>(values: readonly T[]): Option<T>[] =>
+export const optionsOf = <const T extends string>(values: readonly T[]): Option<T>[] =>
   values.map((value) => ({ value, label: capitalised(value) }));
 
 type ChoiceProps<T extends string> = Changed<T> & { value: T; options: readonly Option<T>[] };

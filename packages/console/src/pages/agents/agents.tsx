@@ -1,11 +1,6 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
-import type {
-  Agent,
-  AgentsCreateResult,
-  DeliveryHealth,
-  KeysCreateResult,
-} from "../../../../client/index.ts";
+import type { Agent, AgentsCreateResult, DeliveryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration, filled, number, percent } from "../../data/format.ts";
 import { useList, useRead } from "../../data/queries.ts";
@@ -23,7 +18,7 @@ import { type Column, column, endColumn, Titled, wideEndColumn } from "../../ui/
 import { useFormTask } from "../../ui/task.tsx";
 import { Time } from "../../ui/text.tsx";
 import { AgentStateReason, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
-import { NewSecrets } from "./keys.tsx";
+import { NewSecrets, SCOPES } from "./keys.tsx";
 import { snippetsFor } from "./snippets.ts";
 import "./agents.css";
 
@@ -145,14 +140,7 @@ function NoAgents({ q, shown }: { q: string; shown: Shown }) {
 }
 
 /** The scopes of a first key: all that an agent usually needs. */
-const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
-  "send",
-  "receive",
-  "memory:read",
-  "memory:write",
-  "channel:read",
-  "channel:write",
-];
+const DEFAULT_SCOPES = SCOPES.map(({ scope }) => scope).filter((scope) => scope !== "admin");
 
 const NEW_AGENT = {
   name: text("Name", { required: true, autoFocus: true, placeholder: "billing-bot" }),

@@ -6,14 +6,14 @@ import { Badge, type Tone } from "../../ui/text.tsx";
 
 type State = DeliveryHealth["state"];
 
-const SHOWN: Record<Exclude<State, "ok">, { word: string; tone: Tone }> = {
-  unreachable: { word: "Unreachable", tone: "bad" },
-  stuck: { word: "Stuck", tone: "bad" },
-  failing: { word: "Failing", tone: "bad" },
-  behind: { word: "Behind", tone: "warn" },
-  unsubscribed: { word: "No interests", tone: "warn" },
-  unmatched: { word: "No match yet", tone: "warn" },
-  quiet: { word: "Quiet", tone: "neutral" },
+const SHOWN: Record<Exclude<State, "ok">, { label: string; tone: Tone }> = {
+  unreachable: { label: "Unreachable", tone: "bad" },
+  stuck: { label: "Stuck", tone: "bad" },
+  failing: { label: "Failing", tone: "bad" },
+  behind: { label: "Behind", tone: "warn" },
+  unsubscribed: { label: "No interests", tone: "warn" },
+  unmatched: { label: "No match yet", tone: "warn" },
+  quiet: { label: "Quiet", tone: "neutral" },
 };
 
 /** An agent's health changes with its deliveries, and as they get older. */
@@ -22,15 +22,12 @@ export const HEALTH: Resource[] = ["agent", "event", "clock"];
 /** Whether a person should look at it. */
 export const needsAttention = ({ state }: DeliveryHealth) => state !== "ok" && state !== "quiet";
 
-/** An agent's status in a word: whether it is active and, if that was read, how its deliveries go. */
+/** An agent's status in a label: whether it is active and, if that was read, how its deliveries go. */
 export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped" | "delivery"> }) {
   const { status, push_stopped, delivery } = agent;
   if (status === "inactive") return <Badge label="Inactive" />;
   if (push_stopped) return <Badge label="Push stopped" tone="bad" />;
-  if (delivery && delivery.state !== "ok") {
-    const { word, tone } = SHOWN[delivery.state];
-    return <Badge label={word} tone={tone} />;
-  }
+  if (delivery && delivery.state !== "ok") return <Badge {...SHOWN[delivery.state]} />;
   return <Badge label="Active" tone="good" dot />;
 }
 

@@ -14,13 +14,13 @@ import { HEALTH } from "./health.tsx";
 
 type Subscription = Explained["subscriptions"][number];
 
-const VERDICTS: Record<NonNullable<Subscription["reason"]>, { word: string; tone: Tone }> = {
-  match: { word: "Matches", tone: "good" },
-  type: { word: "Another type", tone: "neutral" },
-  filter: { word: "Filter is false", tone: "neutral" },
-  filter_error: { word: "Filter failed", tone: "bad" },
-  suspended: { word: "Suspended: too expensive", tone: "warn" },
-  later: { word: "Newer than the event", tone: "warn" },
+const VERDICTS: Record<NonNullable<Subscription["reason"]>, { label: string; tone: Tone }> = {
+  match: { label: "Matches", tone: "good" },
+  type: { label: "Another type", tone: "neutral" },
+  filter: { label: "Filter is false", tone: "neutral" },
+  filter_error: { label: "Filter failed", tone: "bad" },
+  suspended: { label: "Suspended: too expensive", tone: "warn" },
+  later: { label: "Newer than the event", tone: "warn" },
 };
 
 const FIELDS = {
@@ -88,7 +88,7 @@ const COLUMNS = [
   wideColumn<Subscription>("Filter", ({ filter_expression }) => <FilterText filter={filter_expression} />),
   column<Subscription>("This event", ({ reason, error }) => (
     <div className="titled">
-      <span>{reason && <Badge label={VERDICTS[reason].word} tone={VERDICTS[reason].tone} />}</span>
+      <span>{reason && <Badge {...VERDICTS[reason]} />}</span>
       {error && <span className="muted small">{error}</span>}
     </div>
   )),

@@ -18,53 +18,37 @@ interface Props {
 export function Groups({ groups, more, chosen, choose, act }: Props) {
   return (
     <ul className="groups" aria-label="Causes">
-      {groups.map((group) => (
-        <li key={group.cause} className={group.cause === chosen ? "group on" : "group"}>
-          <Cause
-            group={group}
-            more={more}
-            isChosen={group.cause === chosen}
-            choose={() => choose(group.cause === chosen ? null : group.cause)}
-          />
-          <IconButton
-            icon={Trash2}
-            label={`Discard all: ${group.cause}`}
-            onClick={() => act("discard", group.cause)}
-          />
+      {groups.map(({ cause, dlq_reason, count, agents, latest_at }) => (
+        <li key={cause} className={cause === chosen ? "group on" : "group"}>
+          <button
+            type="button"
+            className="group-name"
+            aria-pressed={cause === chosen}
+            title={dlq_reason}
+            onClick={() => choose(cause === chosen ? null : cause)}
+          >
+            <strong className="num">
+              {number(count)}
+              {more && "+"}
+            </strong>
+            <span className="group-words">
+              <span className="group-reason">{cause}</span>
+              <span className="faint small">
+                {agents > 0 ? plural(agents, "agent") : "No agent"}, latest <Time at={latest_at} />
+              </span>
+            </span>
+          </button>
+          <IconButton icon={Trash2} label={`Discard all: ${cause}`} onClick={() => act("discard", cause)} />
           <Button
             label="Replay all"
             small
             icon={RotateCw}
-            onClick={() => act("replay", group.cause)}
-            aria-label={`Replay all: ${group.cause}`}
+            onClick={() => act("replay", cause)}
+            aria-label={`Replay all: ${cause}`}
           />
         </li>
       ))}
     </ul>
-  );
-}
-
-interface CauseProps extends Pick<Props, "more"> {
-  group: Props["groups"][number];
-  isChosen: boolean;
-  choose(): void;
-}
-
-function Cause({ group, more, isChosen, choose }: CauseProps) {
-  const { cause, dlq_reason, count, agents, latest_at } = group;
-  return (
-    <button type="button" className="group-name" aria-pressed={isChosen} title={dlq_reason} onClick={choose}>
-      <strong className="num">
-        {number(count)}
-        {more && "+"}
-      </strong>
-      <span className="group-words">
-        <span className="group-reason">{cause}</span>
-        <span className="faint small">
-          {agents > 0 ? plural(agents, "agent") : "No agent"}, latest <Time at={latest_at} />
-        </span>
-      </span>
-    </button>
   );
 }
 

@@ -3,20 +3,14 @@ import { capitalised, clockTime, duration, fullTime, number } from "../../data/f
 import { Badge, type Tone } from "../../ui/text.tsx";
 import "./events.css";
 
+/** Of the entries that are called otherwise than their code. */
 const WORDS: Record<string, string> = {
-  published: "Published",
-  waiting: "Waiting",
-  matched: "Matched",
   unmatched: "No match",
   parked: "Parked: matching failed",
   handed_out: "Delivered",
   nacked: "Rejected by the agent",
   returned: "Returned: the stream closed",
-  lease_expired: "Lease expired",
-  acknowledged: "Acknowledged",
   dead: "Dead-lettered",
-  replayed: "Replayed",
-  discarded: "Discarded",
 };
 
 const TONES: Record<string, string> = {

@@ -7,7 +7,7 @@ import { useLoad, useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useWidth } from "../../graph/canvas.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
-import { Segments } from "../../ui/field.tsx";
+import { optionsOf, Segments } from "../../ui/field.tsx";
 import { Brain } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
@@ -24,17 +24,13 @@ import "./map.css";
 const MOST = 2000;
 const PAGE = 200;
 
-const LANES = [
-  { value: "subject", label: "Subject" },
-  { value: "type", label: "Type" },
-  { value: "owner", label: "Owner" },
-] as const;
-type LaneKind = (typeof LANES)[number]["value"];
+const LANES = ["subject", "type", "owner"] as const;
+type LaneKind = (typeof LANES)[number];
 
 /** All memories that a person can read, as dots: lanes by subject, type or owner, and from left to right by age. */
 export function MemoryMap() {
   const [address, setAddress] = useAddress();
-  const lanes = LANES.find(({ value }) => value === address.get("lanes"))?.value ?? "subject";
+  const lanes = LANES.find((each) => each === address.get("lanes")) ?? "subject";
   const { type, params } = filtersOf(address);
   const wanted = JSON.stringify({ ...params, ...filled({ type }) });
   const [read, setRead] = useState(0);
@@ -48,7 +44,7 @@ export function MemoryMap() {
         <Segments
           label="Lanes"
           value={lanes}
-          options={LANES}
+          options={optionsOf(LANES)}
           onChange={(value) => setAddress({ lanes: value }, { replace: true })}
         />
       }

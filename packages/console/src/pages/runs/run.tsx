@@ -14,6 +14,7 @@ import { useFollowed, useList, useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
+import { optionsOf } from "../../ui/field.tsx";
 import { area, select, useForm } from "../../ui/form.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
@@ -235,14 +236,8 @@ function Artifacts({ run }: { run: RunWithAttempts }) {
   );
 }
 
-const OUTCOMES = [
-  { value: "achieved", label: "Achieved" },
-  { value: "partially_achieved", label: "Partially achieved" },
-  { value: "abandoned", label: "Abandoned" },
-] as const;
-
 const CLOSING = {
-  outcome: select("Outcome", OUTCOMES),
+  outcome: select("Outcome", optionsOf(["achieved", "partially_achieved", "abandoned"])),
   note: area("Note", { hint: "The result. Optional." }),
 };
 

@@ -8,18 +8,13 @@ import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
 import "./runs.css";
 
 const RUN_TONE: Record<Run["status"], Tone> = { active: "info", completed: "good", closed: "neutral" };
-const OUTCOME: Record<NonNullable<Run["outcome"]>, { tone: Tone; says: string }> = {
-  achieved: { tone: "good", says: "Achieved" },
-  partially_achieved: { tone: "warn", says: "Partially achieved" },
-  abandoned: { tone: "bad", says: "Abandoned" },
-};
+const OUTCOME_TONE = { achieved: "good", partially_achieved: "warn", abandoned: "bad" } as const;
 
-export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
-  const outcome = run.outcome && OUTCOME[run.outcome];
+export function RunStatus({ run: { status, outcome } }: { run: Pick<Run, "status" | "outcome"> }) {
   return (
     <span className="row">
-      <Badge label={capitalised(run.status)} tone={RUN_TONE[run.status]} />
-      {outcome && <Badge label={outcome.says} tone={outcome.tone} />}
+      <Badge label={capitalised(status)} tone={RUN_TONE[status]} />
+      {outcome && <Badge label={capitalised(outcome)} tone={OUTCOME_TONE[outcome]} />}
     </span>
   );
 }
@@ -50,19 +45,19 @@ export function useActions({ id }: RunWithAttempts): Loaded<RunAction[]> {
   return { ...loaded, data: data && (data.actions ?? []) };
 }
 
-const DID: Record<RunAction["kind"], { says: string; tone: Tone }> = {
-  created: { says: "Created", tone: "neutral" },
-  step_started: { says: "Started", tone: "accent" },
-  criterion_attested: { says: "Attested", tone: "info" },
-  step_completed: { says: "Completed", tone: "good" },
-  step_skipped: { says: "Skipped", tone: "warn" },
-  step_deadline_passed: { says: "Deadline passed", tone: "warn" },
-  step_reopened: { says: "Reopened", tone: "warn" },
-  step_assigned: { says: "Assigned", tone: "neutral" },
-  handoff_offered: { says: "Handoff offered", tone: "info" },
-  handoff_accepted: { says: "Handoff accepted", tone: "good" },
-  handoff_declined: { says: "Handoff declined", tone: "warn" },
-  closed: { says: "Closed", tone: "neutral" },
+const DID: Record<RunAction["kind"], { label: string; tone: Tone }> = {
+  created: { label: "Created", tone: "neutral" },
+  step_started: { label: "Started", tone: "accent" },
+  criterion_attested: { label: "Attested", tone: "info" },
+  step_completed: { label: "Completed", tone: "good" },
+  step_skipped: { label: "Skipped", tone: "warn" },
+  step_deadline_passed: { label: "Deadline passed", tone: "warn" },
+  step_reopened: { label: "Reopened", tone: "warn" },
+  step_assigned: { label: "Assigned", tone: "neutral" },
+  handoff_offered: { label: "Handoff offered", tone: "info" },
+  handoff_accepted: { label: "Handoff accepted", tone: "good" },
+  handoff_declined: { label: "Handoff declined", tone: "warn" },
+  closed: { label: "Closed", tone: "neutral" },
 };
 
 /** A change and its author, with the words and artifacts that came with it. */
@@ -71,7 +66,7 @@ export function Actions({ label, actions }: { label: string; actions: RunAction[
     <ol className="framed history" aria-label={label}>
       {actions.map((action) => (
         <li key={`${action.kind} ${action.step_key} ${action.criterion_key} ${action.at} ${action.actor_id}`}>
-          <Badge {...badgeOf(action)} />
+          <Badge {...DID[action.kind]} />
           <div className="grow">
             <p>
               <strong>{action.title ?? "The run"}</strong>
@@ -112,5 +107,3 @@ function Doer({ action: { actor_kind, actor_id, event } }: { action: RunAction }
   if (event) return <Link to={`/events/${event.id}`}>{event.type}</Link>;
   return actor_kind === "deadline" ? "its deadline" : <Who id={actor_id} />;
 }
-
-const badgeOf = ({ kind }: RunAction) => ({ label: DID[kind].says, tone: DID[kind].tone });
