@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunStep } from "../../../client/index.ts";
-import { fullTime, relative } from "../data/format.ts";
+import { capitalised, fullTime, relative } from "../data/format.ts";
 import { store, stored } from "../data/stored.ts";
 import { optionsOf, Segments } from "../ui/field.tsx";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
+import type { Tone } from "../ui/text.tsx";
 import { Canvas } from "./canvas.tsx";
 
 /** The part of a template's or run's step that the picture shows. */
@@ -23,12 +24,12 @@ interface Props {
   height?: number;
 }
 
-export const STEP_STATUS: Record<RunStep["status"], { says: string; icon: LucideIcon }> = {
-  blocked: { says: "Blocked", icon: CircleDashed },
-  ready: { says: "Ready", icon: CircleDot },
-  in_progress: { says: "In progress", icon: CirclePlay },
-  completed: { says: "Completed", icon: Check },
-  skipped: { says: "Skipped", icon: SkipForward },
+export const STEP_STATUS: Record<RunStep["status"], { icon: LucideIcon; tone: Tone }> = {
+  blocked: { icon: CircleDashed, tone: "neutral" },
+  ready: { icon: CircleDot, tone: "info" },
+  in_progress: { icon: CirclePlay, tone: "accent" },
+  completed: { icon: Check, tone: "good" },
+  skipped: { icon: SkipForward, tone: "neutral" },
 };
 
 const SIZE = { width: 216, height: 62 };
@@ -139,8 +140,7 @@ function spoken(step: PicturedStep): string {
 /** Returns the step's state in words: what it waits for if it does, and the time left until its deadline. */
 function stateOf({ status, wait_for, waiting_since, deadline_at }: PicturedStep): string {
   const event = wait_for && (!status || waiting_since) ? wait_for.event_type : undefined;
-  const says = status && STEP_STATUS[status].says;
-  const state = event ? `Waits for ${event}` : says;
+  const state = event ? `Waits for ${event}` : status && capitalised(status);
   const since = event && waiting_since ? `since ${relative(waiting_since)}` : "";
   const left = deadline_at ? ` · deadline ${relative(deadline_at)}` : "";
   return `${[state, since].filter(Boolean).join(" ")}${left}`;

@@ -19,7 +19,7 @@ import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { useTask } from "../../ui/task.tsx";
-import { Badge, Id, Json, Time, type Tone, Who } from "../../ui/text.tsx";
+import { Badge, Id, Json, Time, Who } from "../../ui/text.tsx";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
   column("Action", (entry) => (
@@ -194,22 +194,20 @@ function toIso(local = ""): string | undefined {
 }
 
 type Named = Pick<AuditEntry, "resource_type" | "resource_id" | "details">;
+type Details = { agent_id?: string; slug?: string };
 
-/** The page of each kind of resource that has one. */
-const PAGES: Record<string, (id: string, details: AuditEntry["details"]) => string | null> = {
-  document: (id) => `/documents/${id}`,
-  run: (id) => `/runs/${id}`,
-  output: (id) => `/outputs/${id}`,
-  memory: (id) => `/memories/${id}`,
-  merge: (id) => `/memories/merges/${id}`,
-  exemplar: (id) => `/exemplars/${id}`,
-  specialist: (id) => `/specialists/${id}`,
-  schedule: (id) => `/schedules/${id}`,
-  channel: (id) => `/channels/${id}`,
-  template: (_, { slug }) => (typeof slug === "string" ? `/templates/${slug}` : null),
-  handoff: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/handoffs/${id}` : null),
-  bundle: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/bundles/${id}` : null),
-};
+/** Returns the page of a resource, if its kind has one. */
+function pageOf({ resource_type: kind, resource_id: id, details }: Named): string | undefined {
+  const { agent_id, slug } = details as Details;
+  if (kind === "template") return slug && `/templates/${slug}`;
+  if (kind === "handoff" || kind === "bundle") return agent_id && `/agents/${agent_id}/${kind}s/${id}`;
+  if (kind === "memory") return `/memories/${id}`;
+  if (kind === "merge") return `/memories/merges/${id}`;
+  return kind && PAGED.includes(kind) ? `/${kind}s/${id}` : undefined;
+}
+
+/** Kinds whose pages are called as they are. */
+const PAGED = ["document", "run", "output", "exemplar", "specialist", "schedule", "channel"];
 
 /** Reading a memory would count as use. */
 const TITLED: readonly string[] = ["document", "run", "output", "channel", "schedule", "key"];
@@ -232,7 +230,7 @@ export function Resource({ entry }: { entry: Named }) {
       </>
     );
   }
-  const { agent_id = "", slug } = entry.details as { agent_id?: string; slug?: string };
+  const { agent_id = "", slug } = entry.details as Details;
   if (isTitled(kind)) return <Titled kind={kind} id={id} agent_id={agent_id} entry={entry} />;
   // Specialists, projects and templates have names for ids.
   const name = kind === "specialist" || kind === "project" ? id : shortOf(entry);
@@ -255,9 +253,8 @@ function Titled({ entry, ...of }: { entry: Named; kind: TitledKind; id: string; 
 }
 
 function Linked({ entry, title }: { entry: Named; title: string }) {
-  const { resource_type, resource_id, details } = entry;
-  const to = PAGES[resource_type ?? ""]?.(resource_id ?? "", details);
-  return to ? <Link to={to}>{title}</Link> : <span title={resource_id ?? undefined}>{title}</span>;
+  const to = pageOf(entry);
+  return to ? <Link to={to}>{title}</Link> : <span title={entry.resource_id ?? undefined}>{title}</span>;
 }
 
 /** Enough to distinguish them: "memory …x81k". */
@@ -275,12 +272,7 @@ function Actor({ entry: { actor_id, actor_kind } }: { entry: AuditEntry }) {
   );
 }
 
-const TONE: Record<AuditEntry["outcome"], Tone> = {
-  begun: "warn",
-  done: "good",
-  refused: "bad",
-  failed: "bad",
-};
+const TONE = { begun: "warn", done: "good", refused: "bad", failed: "bad" } as const;
 
 function Outcome({ entry: { outcome, error } }: { entry: AuditEntry }) {
   return (

@@ -43,18 +43,18 @@ export const READERS: Record<Document["sensitivity"], string> = {
   restricted: "only the uploader and its team, as for confidential",
 };
 
-const SENSITIVITY_TONE: Record<Document["sensitivity"], Tone> = {
+const LEVEL_TONE = {
   public: "neutral",
   internal: "neutral",
   confidential: "warn",
   restricted: "bad",
-};
+} as const;
 
 /** A level of sensitivity, with its meaning on hover. */
 export function Sensitivity({ of: level }: { of: Document["sensitivity"] }) {
   return (
     <span title={`Readers: ${READERS[level]}.`}>
-      <Badge label={capitalised(level)} tone={SENSITIVITY_TONE[level]} />
+      <Badge label={capitalised(level)} tone={LEVEL_TONE[level]} />
     </span>
   );
 }

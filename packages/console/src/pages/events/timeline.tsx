@@ -3,23 +3,16 @@ import { capitalised, clockTime, duration, fullTime, number } from "../../data/f
 import { Badge, type Tone } from "../../ui/text.tsx";
 import "./events.css";
 
-/** Of the entries that are called otherwise than their code. */
-const WORDS: Record<string, string> = {
-  unmatched: "No match",
-  parked: "Parked: matching failed",
-  handed_out: "Delivered",
-  nacked: "Rejected by the agent",
-  returned: "Returned: the stream closed",
-  dead: "Dead-lettered",
-};
-
-const TONES: Record<string, string> = {
-  acknowledged: "good",
-  dead: "bad",
-  parked: "bad",
-  nacked: "warn",
-  lease_expired: "warn",
-  unmatched: "warn",
+/** What is said of an entry if it is not its code, and whether it is good or bad. */
+const ENTRIES: Partial<Record<string, { label?: string; tone?: Tone }>> = {
+  unmatched: { label: "No match", tone: "warn" },
+  parked: { label: "Parked: matching failed", tone: "bad" },
+  handed_out: { label: "Delivered" },
+  nacked: { label: "Rejected by the agent", tone: "warn" },
+  returned: { label: "Returned: the stream closed" },
+  lease_expired: { tone: "warn" },
+  acknowledged: { tone: "good" },
+  dead: { label: "Dead-lettered", tone: "bad" },
 };
 
 /** The history in order, with the time between entries. */
@@ -30,9 +23,9 @@ export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
       {entries.map((entry, at) => (
         // Entries are only appended, and two may be equal.
         // biome-ignore lint/suspicious/noArrayIndexKey: see above
-        <li key={at} className={TONES[entry.what] ?? ""}>
+        <li key={at} className={ENTRIES[entry.what]?.tone}>
           <div className="row nowrap">
-            <span className="grow">{WORDS[entry.what] ?? capitalised(entry.what)}</span>
+            <span className="grow">{ENTRIES[entry.what]?.label ?? capitalised(entry.what)}</span>
             <time dateTime={entry.at} title={fullTime(entry.at)} className="faint small num">
               {clockTime(entry.at)}
               {at > 0 && ` · +${duration(secondsBetween(entries[at - 1] as TimelineEntry, entry))}`}
@@ -67,21 +60,15 @@ export function Outcome({
   return <Badge label={all > 1 ? `${number(all)} done` : "Done"} tone="good" />;
 }
 
-const STATE_TONES: Record<string, Tone> = {
-  pending: "info",
-  ready: "info",
-  leased: "accent",
-  waiting: "warn",
-  acknowledged: "good",
-  dead: "bad",
-};
-
-const STATE_WORDS: Record<string, string> = {
-  leased: "In flight",
-  waiting: "Waiting to retry",
-  dead: "Dead-lettered",
+const STATES: Partial<Record<string, { label?: string; tone: Tone }>> = {
+  pending: { tone: "info" },
+  ready: { tone: "info" },
+  leased: { label: "In flight", tone: "accent" },
+  waiting: { label: "Waiting to retry", tone: "warn" },
+  acknowledged: { tone: "good" },
+  dead: { label: "Dead-lettered", tone: "bad" },
 };
 
 export function DeliveryState({ state }: { state: string }) {
-  return <Badge label={STATE_WORDS[state] ?? capitalised(state)} tone={STATE_TONES[state] ?? "neutral"} />;
+  return <Badge label={capitalised(state)} {...STATES[state]} />;
 }

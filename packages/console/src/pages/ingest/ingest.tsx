@@ -14,7 +14,7 @@ import { Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useFormTask, useSaving } from "../../ui/task.tsx";
-import { Badge, Copied, Secret, Time, type Tone } from "../../ui/text.tsx";
+import { Badge, Copied, Secret, Time } from "../../ui/text.tsx";
 import {
   MappingFields,
   mappingField,
@@ -173,13 +173,13 @@ function Connectors() {
   );
 }
 
-const TONE: Record<Connector["state"], Tone> = {
+const TONE = {
   connecting: "info",
   consuming: "good",
   paused: "neutral",
   retrying: "warn",
   failed: "bad",
-};
+} as const;
 
 const columnsOf = (edit: (connector: Connector) => void): Column<Connector>[] => [
   column("Connector", (connector) => <Name connector={connector} edit={edit} />),

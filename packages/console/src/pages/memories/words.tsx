@@ -12,12 +12,7 @@ export const SCOPES = ["agent", "team", "institutional"] as const;
 export const TITLE = text("Title", { required: true, maxLength: 500 });
 export const TAGS = list("Tags", { hint: "Separated by commas." });
 
-const STATUS_TONE: Record<Memory["status"], Tone> = {
-  active: "good",
-  forgotten: "bad",
-  superseded: "warn",
-  merged: "info",
-};
+const STATUS_TONE = { active: "good", forgotten: "bad", superseded: "warn", merged: "info" } as const;
 
 /** Only an unusual status gets a badge in a list. */
 export function StatusBadge({ memory }: { memory: Memory }) {

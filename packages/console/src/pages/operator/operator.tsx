@@ -10,6 +10,7 @@ import {
 import { bytes, number, plural } from "../../data/format.ts";
 import { useRead } from "../../data/queries.ts";
 import { Button } from "../../ui/button.tsx";
+import { type Option, optionsOf } from "../../ui/field.tsx";
 import { select, text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
@@ -62,13 +63,9 @@ function Enter({ onEnter }: { onEnter(client: Client): void }) {
 
 type Sort = NonNullable<TenantsUsageParams["sort"]>;
 
-const SORTS: { value: Sort; label: string }[] = [
+const SORTS: Option<Sort>[] = [
   { value: "cpu_ms", label: "Processor time" },
-  { value: "requests", label: "Requests" },
-  { value: "events", label: "Events" },
-  { value: "deliveries", label: "Deliveries" },
-  { value: "dead_letters", label: "Dead letters" },
-  { value: "searches", label: "Searches" },
+  ...optionsOf(["requests", "events", "deliveries", "dead_letters", "searches"]),
   { value: "stored_bytes", label: "Stored" },
 ];
 const HOURS = [

@@ -8,11 +8,11 @@ import type {
   RunWithAttempts,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes, duration, filled } from "../../data/format.ts";
+import { bytes, capitalised, duration, filled } from "../../data/format.ts";
 import { nameIs, useNames } from "../../data/names.ts";
 import { useFollowed, useList, useRead } from "../../data/queries.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
+import { StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
 import { optionsOf } from "../../ui/field.tsx";
 import { area, select, useForm } from "../../ui/form.tsx";
@@ -270,7 +270,7 @@ const time = (seconds: number | null) => (seconds === null ? "–" : duration(se
 
 const RETROSPECTIVE_COLUMNS: Column<RunsRetrospectiveResult["items"][number]>[] = [
   column("Step", (item) => <strong>{item.title}</strong>),
-  column("Status", (item) => STEP_STATUS[item.status].says),
+  column("Status", (item) => capitalised(item.status)),
   column("What was done", (item) => item.what_makes_this_done ?? <span className="faint">Not stated</span>),
   endColumn("Ready to done", (item) => time(item.elapsed_seconds)),
   endColumn("Active time", (item) => time(item.active_seconds)),

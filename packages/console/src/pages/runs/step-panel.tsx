@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Position, RunAction } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/format.ts";
 import type { Loaded } from "../../data/queries.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -12,11 +13,11 @@ import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.t
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
-import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
+import { Badge, Time, Who } from "../../ui/text.tsx";
 import { AT_DEADLINE, completedBy } from "../templates/step-words.ts";
 import { CompleteDialog, Offers } from "./complete.tsx";
 import { useFindAssignee } from "./runs.tsx";
-import { Actions, type Step, type StepProps } from "./words.tsx";
+import { Actions, type StepProps } from "./words.tsx";
 import "../../styles/choice.css";
 
 interface Props extends StepProps {
@@ -25,14 +26,6 @@ interface Props extends StepProps {
   choose(key: string): void;
   hold(key: string | null): void;
 }
-
-const TONE: Record<Step["status"], Tone> = {
-  blocked: "neutral",
-  ready: "info",
-  in_progress: "accent",
-  completed: "good",
-  skipped: "neutral",
-};
 
 export function StepPanel({ run, step, position, history, choose, hold }: Props) {
   const at = [...position.ready_steps, ...position.blocked_steps].find(
@@ -43,7 +36,7 @@ export function StepPanel({ run, step, position, history, choose, hold }: Props)
       title={
         <span className="row">
           {step.title}
-          <Badge label={STEP_STATUS[step.status].says} tone={TONE[step.status]} />
+          <Badge label={capitalised(step.status)} tone={STEP_STATUS[step.status].tone} />
         </span>
       }
       actions={run.status !== "closed" && <StepActions {...{ run, step, hold }} />}
