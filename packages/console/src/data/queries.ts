@@ -150,7 +150,6 @@ export interface Pages<T> {
   loading: boolean;
   /** Loads the next page; undefined on the last. */
   more: (() => Promise<void>) | undefined;
-  /** Reloads everything shown. */
   reload(): Promise<unknown>;
   /** In a live list: the rows that were created since it was loaded, and a function that inserts them. */
   news?: { count: number; show(): void } | undefined;

@@ -6,7 +6,6 @@ export interface Selection {
   has(id: string): boolean;
   /** Selects or deselects a row; with Shift, also those between it and the last one. */
   toggle(id: string, shift: boolean): void;
-  /** Selects all rows, or none. */
   all(wanted: boolean): void;
 }
 

@@ -45,7 +45,6 @@ interface Props {
   onSelect?: (id: string) => void;
   /** Called when the person drags an edge from one node to another. Without it edges cannot be drawn. */
   onConnect?: ((from: string, to: string) => void) | undefined;
-  /** Called when the person clicks an edge. */
   onRemove?: ((from: string, to: string) => void) | undefined;
   /** Whether ranks with many nodes may be broken into several: where the order of nodes in a rank means nothing. */
   folds?: boolean;

@@ -19,7 +19,6 @@ interface Props {
   onSelect?: (stepKey: string) => void;
   /** Called when the person draws a dependency: `to` is to depend on `from`. */
   onConnect?: (from: string, to: string) => void;
-  /** Called when the person clicks a dependency. */
   onRemove?: (from: string, to: string) => void;
   height?: number;
 }

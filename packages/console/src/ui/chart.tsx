@@ -124,7 +124,6 @@ function textAt({ lines, times, timeOf, format }: ChartProps, at: number): strin
 }
 
 interface LegendProps extends ChartProps {
-  /** The position of the value that is pointed at. */
   at: number | null;
   hidden: ReadonlySet<string>;
   toggle(name: string): void;

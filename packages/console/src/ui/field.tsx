@@ -12,7 +12,6 @@ interface FieldProps {
   label: string;
   /** Text below the field: its meaning and allowed values. */
   hint?: ReactNode;
-  /** The error of the value. */
   error?: string | undefined;
 }
 

@@ -21,7 +21,6 @@ interface FormDialogProps extends Pick<DialogProps, "title" | "onClose" | "wide"
   /** Replaces the task's error; null if a field shows it. */
   error?: unknown;
   disabled?: boolean;
-  /** It deletes something permanently. */
   danger?: boolean;
 }
 
@@ -71,7 +70,6 @@ interface FormProps {
   submit: string;
   /** Text next to the button: its effect. */
   note?: ReactNode;
-  /** Other buttons. */
   others?: ReactNode;
   disabled?: boolean;
   /** The buttons stay in view while a long form is scrolled. */
@@ -179,12 +177,9 @@ export function ActIcon<T>({ icon, label, ...about }: IconLook & Act<T>) {
 
 interface DeleteProps {
   name: string;
-  /** The consequences. */
   text: string;
-  /** The verb with its object. */
   action?: string;
   act(): Promise<unknown>;
-  /** The page to go to afterwards. */
   to: string;
 }
 

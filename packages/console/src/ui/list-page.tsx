@@ -120,7 +120,6 @@ interface DetailPageProps<T> extends Pick<ComponentProps<typeof Page>, "above"> 
   stateOf?(data: T): ReactNode;
   leadOf?(data: T): ReactNode;
   actionsOf?(data: T): ReactNode;
-  /** Of the placeholder while it loads. */
   lines?: number;
   children(data: T): ReactNode;
 }

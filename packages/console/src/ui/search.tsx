@@ -122,7 +122,6 @@ interface FoundProps<R> {
   of: Loaded<{ results: R[] }>;
   label: string;
   hit(result: R): Hit;
-  /** Replaces an empty list. */
   empty: ReactNode;
 }
 

@@ -136,7 +136,6 @@ interface TextCardProps {
   text: string;
   /** For screen readers. Default: the title. */
   label?: string;
-  /** The label of the button that copies it. */
   copy?: string;
 }
 

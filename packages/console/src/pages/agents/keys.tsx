@@ -127,10 +127,8 @@ interface NewSecret {
 
 interface NewSecretsProps {
   title: string;
-  /** Above the secrets. */
   children?: ReactNode;
   secrets: NewSecret[];
-  /** How to use them. */
   snippets?: readonly Snippet[];
   onClose(): void;
 }

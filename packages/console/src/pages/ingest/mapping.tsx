@@ -43,7 +43,6 @@ interface MappingProps {
   source: string;
   value: MappingDraft;
   onChange(mapping: MappingDraft): void;
-  /** The default for the id. */
   idDefault: string;
 }
 
@@ -145,7 +144,6 @@ interface TestProps {
   source: string;
   /** As in the form, saved or not. */
   mapping: Webhook["mapping"];
-  /** The webhook's last requests, to choose one from. */
   requests?: readonly WebhookRequest[];
 }
 

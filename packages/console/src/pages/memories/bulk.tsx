@@ -12,7 +12,6 @@ import { Load } from "../../ui/table.tsx";
 
 interface Props {
   decision: Decision;
-  /** Returns the proposals to decide. */
   find(signal: AbortSignal): Promise<Pair[]>;
   onClose(): void;
 }

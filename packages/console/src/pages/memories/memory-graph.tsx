@@ -119,14 +119,8 @@ type Edge = Graph["edges"][number];
 /** Relationships that the service recorded, in capitals, cannot be deleted. */
 const isOfService = ({ relationship_type }: Edge) => relationship_type === relationship_type.toUpperCase();
 
-interface TiesProps {
-  graph: Graph;
-  memory: Memory;
-  choose(id: string): void;
-}
-
 /** The relationships of a memory to others in the picture; the person's own can be deleted. */
-function Ties({ graph, memory, choose }: TiesProps) {
+function Ties({ graph, memory, choose }: { graph: Graph; memory: Memory; choose(id: string): void }) {
   const titles = useMemo(() => distinctLabels(graph.nodes, Number.POSITIVE_INFINITY), [graph]);
   const titleOf = (id: string) => titles.get(id) ?? id;
   const remove = useAct((edge: Edge) => ({

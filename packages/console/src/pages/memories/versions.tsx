@@ -87,9 +87,7 @@ interface VersionProps {
   axis: Axis;
   /** Whether it is the page's memory. */
   own: boolean;
-  /** Whether it held at the chosen time. */
   held: boolean;
-  /** Whether it superseded another. */
   replaces: boolean;
 }
 
