@@ -6,6 +6,7 @@ interface Place {
   to: string;
   label: string;
   icon: Icon.LucideIcon;
+  detail?: string | undefined;
   /** Hidden for those who may call this: they reach it from another page. */
   unless?: Action;
 }
@@ -106,9 +107,12 @@ export const isFor = ({ to, unless }: Place, may: May) =>
 export function pagesFor(may: May): Target[] {
   const main = PLACES.flatMap(({ places }) => places).filter((place) => isFor(place, may));
   const further = FURTHER.filter(({ needs }) => needs === undefined || may(needs));
-  return [...main, ...further].map(({ to, label, icon, ...more }) => ({
-    ...{ to, label, icon, group: "Pages" },
-    detail: "detail" in more ? more.detail : undefined,
+  return [...main, ...further].map(({ to, label, icon, detail }) => ({
+    to,
+    label,
+    icon,
+    detail,
+    group: "Pages",
   }));
 }
 

@@ -30,6 +30,7 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
     // At the pace of its values.
     { keeps: true, pauseMs: RANGES[range].refreshMs },
   );
+  const chart = useMemo(() => history.data && toChart(history.data), [history.data]);
   return (
     <Card
       title="Traffic"
@@ -38,18 +39,13 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
       <Choices type={type} ofOne={agentId !== undefined} types={history.data?.types ?? []} />
       <ErrorBoundary what="The chart">
         <Suspense fallback={<Skeleton lines={6} />}>
-          <Load of={history} lines={6}>
-            {(data) => <Plotted history={data} />}
+          <Load of={{ ...history, data: chart }} lines={6}>
+            {(drawn) => <Chart {...drawn} />}
           </Load>
         </Suspense>
       </ErrorBoundary>
     </Card>
   );
-}
-
-function Plotted({ history }: { history: TrafficHistory }) {
-  const chart = useMemo(() => toChart(history), [history]);
-  return <Chart {...chart} />;
 }
 
 /** Filters by agent, unless it is that of the page, and by type, for those who may read them. */

@@ -16,11 +16,10 @@ import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { handoffTabs } from "../handoffs/handoffs.tsx";
-import { delays } from "./delays.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Devices } from "./devices.tsx";
 import { AgentState, FORMATS, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
-import { Interests } from "./interests.tsx";
+import { delays, Interests } from "./interests.tsx";
 import { Keys } from "./keys.tsx";
 import { Reception } from "./reception.tsx";
 

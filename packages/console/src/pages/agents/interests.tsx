@@ -12,7 +12,6 @@ import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toastWarnings, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, FilterText, Time } from "../../ui/text.tsx";
-import { delays } from "./delays.tsx";
 import "./agents.css";
 
 export function Interests({ agent }: { agent: Agent }) {
@@ -84,6 +83,18 @@ const DEPTHS: Option<Interest["enrichment_depth"]>[] = [
   { value: "shallow", label: "Top 3, titles only" },
   { value: "deep", label: "Top 10, with content" },
 ];
+
+/** Edits the seconds before each retry as text, such as `10, 60, 300`; null for the default. */
+export const delays = (placeholder: string) =>
+  converted<number[] | null>(
+    text("Retries after, in seconds", {
+      pattern: "\\s*[1-9][0-9]*(\\s*,\\s*[1-9][0-9]*)*\\s*",
+      placeholder,
+      hint: "Comma-separated, such as 10, 60, 300. The last one repeats.",
+    }),
+    (seconds) => seconds?.join(", ") ?? "",
+    (draft) => (draft.trim() === "" ? null : draft.split(",").map(Number)),
+  );
 
 const FIELDS = {
   event_type: text("Event type", {

@@ -1,22 +1,25 @@
 import { Fragment, useState } from "react";
 import { Link, useParams } from "react-router";
-import type { Approval } from "../../../../client/index.ts";
+import type { Approval, EvidenceCard } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, dateTime } from "../../data/format.ts";
+import { isWebLink } from "../../data/links.ts";
 import { useList, useRead } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { Button } from "../../ui/button.tsx";
+import { Diff } from "../../ui/diff.tsx";
 import { optionsOf, TextArea } from "../../ui/field.tsx";
 import { SegmentsFilter } from "../../ui/filters.tsx";
 import { ActButton } from "../../ui/form-dialog.tsx";
 import { Inbox } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
+import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Badge, Copied, Time, Who } from "../../ui/text.tsx";
-import { Evidence } from "./evidence.tsx";
+import { Badge, Copied, Time, type Tone, Who } from "../../ui/text.tsx";
+import "./evidence.css";
 
 const STATUSES = ["open", "answered", "expired", "canceled"] as const;
 const TONE = { open: "warn", answered: "good", expired: "neutral", canceled: "neutral" } as const;
@@ -88,7 +91,7 @@ function Question({ approval }: { approval: Approval }) {
   return (
     <div className="stack">
       <Markdown>{question}</Markdown>
-      {evidence.length > 0 && <Evidence of={approval} />}
+      {evidence.length > 0 && <Evidence id={id} />}
       <Facts
         of={{
           "Asked by": <Who id={approval.agent_id ?? approval.user_id ?? ""} />,
@@ -196,4 +199,71 @@ function Receipt({ id }: { id: string }) {
       />
     </div>
   );
+}
+
+const PLACES = { event: "events", memory: "memories", output: "outputs", document: "documents" } as const;
+
+const STATES: Record<NonNullable<EvidenceCard["state"]>, { label: string; tone: Tone }> = {
+  unchanged: { label: "Unchanged since asked", tone: "neutral" },
+  changed: { label: "Changed since asked", tone: "warn" },
+  superseded: { label: "Superseded", tone: "warn" },
+  forgotten: { label: "Forgotten", tone: "bad" },
+  unavailable: { label: "Deleted, or not shared with you", tone: "neutral" },
+};
+
+/** The evidence of a question as cards, with its changes since the question was asked. */
+function Evidence({ id }: Pick<Approval, "id">) {
+  const cards = useRead(api.approvals.evidence, { id }, [
+    "approval",
+    "memory",
+    "output",
+    "document",
+    "event",
+  ]);
+  return (
+    <Load of={cards}>
+      {(read) => (
+        <ul className="evidence" aria-label="Evidence">
+          {read.evidence.map((card) => (
+            <EvidenceItem key={`${card.kind} ${card.id}`} card={card} />
+          ))}
+        </ul>
+      )}
+    </Load>
+  );
+}
+
+function EvidenceItem({ card }: { card: EvidenceCard }) {
+  const { kind, id, state, text, title, current } = card;
+  return (
+    <li>
+      <div className="row">
+        <span className="muted small grow">{capitalised(kind)}</span>
+        {state && <Badge {...STATES[state]} />}
+      </div>
+      <p className="evidence-title">
+        <EvidenceLink kind={kind} id={id} label={title ?? id} />
+      </p>
+      {text && <p className={kind === "event" ? "evidence-text code" : "evidence-text"}>{text}</p>}
+      {state === "changed" && !current && (
+        <p className="muted small">This is its present text: the one before was not kept.</p>
+      )}
+      {current && (
+        <details>
+          <summary>What has changed</summary>
+          {current.id !== id && (
+            <p className="small">
+              Now: <EvidenceLink kind={kind} id={current.id} label={current.title} />
+            </p>
+          )}
+          <Diff before={text ?? ""} after={current.text} />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function EvidenceLink({ kind, id, label }: Pick<EvidenceCard, "kind" | "id"> & { label: string }) {
+  if (kind === "link") return isWebLink(id) ? <OutsideLink to={id}>{label}</OutsideLink> : id;
+  return <Link to={`/${PLACES[kind]}/${id}`}>{label}</Link>;
 }
