@@ -18,9 +18,16 @@ export function useNow(): number {
   return now;
 }
 
-/** A relative time, or as `shown`, with the full time on hover. It updates itself. */
-export function Time({ at, shown = relative }: { at: string; shown?: (at: string) => string }) {
+interface TimeProps {
+  at: string | null | undefined;
+  shown?: (at: string) => string;
+  none?: string;
+}
+
+/** A relative time, or as `shown`, with the full time on hover, or `none`. It updates itself. */
+export function Time({ at, shown = relative, none = "–" }: TimeProps) {
   useNow();
+  if (!at) return <span className="faint">{none}</span>;
   return (
     <time dateTime={at} title={fullTime(at)} className="num nowrap-text">
       {shown(at)}

@@ -41,9 +41,7 @@ const COLUMNS: Column<Agent>[] = [
       delivery && <span className={delivery.dead ? "bad-text" : "faint"}>{number(delivery.dead)}</span>,
   ),
   wideEndColumn("Success 24 h", ({ delivery }) => percent(delivery?.success_rate ?? null)),
-  wideEndColumn("Last seen", ({ delivery }) =>
-    delivery?.last_seen_at ? <Time at={delivery.last_seen_at} /> : <span className="faint">Never</span>,
-  ),
+  wideEndColumn("Last seen", ({ delivery }) => <Time at={delivery?.last_seen_at} none="Never" />),
 ];
 
 const LIST = { title: "Agents", icon: Bot, columns: COLUMNS };

@@ -95,9 +95,7 @@ const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDeliver
       {number(delivery.attempt_count)}
     </button>
   )),
-  wideEndColumn("Next attempt", ({ next_attempt_at }) =>
-    next_attempt_at ? <Time at={next_attempt_at} /> : <span className="faint">–</span>,
-  ),
+  wideEndColumn("Next attempt", ({ next_attempt_at }) => <Time at={next_attempt_at} />),
   endColumn("Matched", ({ created_at }) => <Time at={created_at} />),
 ];
 

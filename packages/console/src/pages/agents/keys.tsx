@@ -49,8 +49,6 @@ export function Keys({ agent }: { agent: Agent }) {
   );
 }
 
-const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span className="faint">Never</span>);
-
 const COLUMNS: Column<Key>[] = [
   column("Name", ({ name, prefix, state }) => (
     <div className="health">
@@ -60,8 +58,8 @@ const COLUMNS: Column<Key>[] = [
     </div>
   )),
   column("Scopes", ({ scopes }) => <span className="muted">{scopes.join(", ")}</span>),
-  wideColumn("Last used", ({ last_used_at }) => timeOrNever(last_used_at)),
-  wideColumn("Expires", ({ expires_at }) => timeOrNever(expires_at)),
+  wideColumn("Last used", ({ last_used_at }) => <Time at={last_used_at} none="Never" />),
+  wideColumn("Expires", ({ expires_at }) => <Time at={expires_at} none="Never" />),
 ];
 
 const LIVES = [

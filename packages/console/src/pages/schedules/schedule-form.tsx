@@ -9,7 +9,7 @@ import type { Option } from "../../ui/field.tsx";
 import { json, segments, select, text, time, useForm } from "../../ui/form.tsx";
 import { FormDialog, type SavingProps, saveChanges } from "../../ui/form-dialog.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
-import { Badge, Time, type Tone } from "../../ui/text.tsx";
+import { Badge, type Tone } from "../../ui/text.tsx";
 import "./schedules.css";
 
 const REPEAT = [
@@ -177,8 +177,4 @@ const ONCE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "sh
 export function When({ schedule: { cron, when, at } }: { schedule: Schedule }) {
   if (cron === null) return at ? <span title={fullTime(at)}>Once, {ONCE.format(new Date(at))}</span> : "–";
   return <span title={cron}>{capitalised(when)}</span>;
-}
-
-export function MaybeTime({ at }: { at: string | null }) {
-  return at ? <Time at={at} /> : <span className="faint">–</span>;
 }

@@ -11,7 +11,7 @@ import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, FactsCard } from "../../ui/page.tsx";
 import { type Column, column, endColumn, RowLink, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
-import { MaybeTime, NextTicks, POLICIES, ScheduleForm, ScheduleState, When } from "./schedule-form.tsx";
+import { NextTicks, POLICIES, ScheduleForm, ScheduleState, When } from "./schedule-form.tsx";
 
 const COLUMNS: Column<Schedule>[] = [
   column("Name", ({ id, name }) => <RowLink to={`/schedules/${id}`}>{name}</RowLink>),
@@ -19,8 +19,8 @@ const COLUMNS: Column<Schedule>[] = [
   column("When", (schedule) => <When schedule={schedule} />),
   column("Status", (schedule) => <ScheduleState schedule={schedule} />),
   wideEndColumn("Events", ({ run_count }) => number(run_count)),
-  wideEndColumn("Last", ({ last_run_at }) => <MaybeTime at={last_run_at} />),
-  endColumn("Next", ({ next_run_at }) => <MaybeTime at={next_run_at} />),
+  wideEndColumn("Last", ({ last_run_at }) => <Time at={last_run_at} />),
+  endColumn("Next", ({ next_run_at }) => <Time at={next_run_at} />),
 ];
 
 /** The schedules of the organisation, or a member's own. */
