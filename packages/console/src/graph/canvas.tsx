@@ -36,7 +36,7 @@ interface GraphEdge {
   tone?: "done" | "waiting";
 }
 
-interface Props {
+export interface CanvasProps {
   label: string;
   nodes: GraphNode[];
   edges: GraphEdge[];
@@ -59,13 +59,13 @@ interface Data extends Record<string, unknown> {
   tone: string | undefined;
 }
 
-type Size = Props["size"];
+type Size = CanvasProps["size"];
 
 /**
  * A directed graph in layers: from left to right, or downwards on a narrow screen. Its words stay readable: what does not
  * fit is moved by dragging, and an overview shows where.
  */
-export function Canvas(props: Props) {
+export function Canvas(props: CanvasProps) {
   const { label, nodes, edges, size, folds = false } = props;
   const frame = useRef<HTMLElement>(null);
   const width = useWidth(frame);
@@ -99,7 +99,7 @@ const OVERVIEW = { down: { width: 90, height: 120 }, right: { width: 180, height
 const NARROW_WIDTH = 620;
 /** A line may be dropped anywhere on the left half of a node. */
 const CONNECTION_RADIUS = 110;
-function Flow(props: Props & { down: boolean; placed: Layout }) {
+function Flow(props: CanvasProps & { down: boolean; placed: Layout }) {
   const { nodes, edges, size, selected, onSelect, onConnect, onRemove, down, placed } = props;
   const { isWhole } = useView(placed, size, selected);
   const select = (id: string) => id !== selected && onSelect?.(id);

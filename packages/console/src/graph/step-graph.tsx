@@ -5,7 +5,7 @@ import { store, stored } from "../data/stored.ts";
 import { optionsOf, Segments } from "../ui/field.tsx";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
 import type { Tone } from "../ui/text.tsx";
-import { Canvas } from "./canvas.tsx";
+import { Canvas, type CanvasProps } from "./canvas.tsx";
 
 /** The part of a template's or run's step that the picture shows. */
 interface PicturedStep extends Pick<RunStep, "step_key">, Partial<Pick<RunStep, Shown>> {
@@ -13,14 +13,8 @@ interface PicturedStep extends Pick<RunStep, "step_key">, Partial<Pick<RunStep, 
 }
 type Shown = "title" | "role" | "depends_on" | "status" | "wait_for" | "waiting_since" | "deadline_at";
 
-interface Props {
+interface Props extends Pick<CanvasProps, "selected" | "onSelect" | "onConnect" | "onRemove" | "height"> {
   steps: PicturedStep[];
-  selected?: string | null;
-  onSelect?: (stepKey: string) => void;
-  /** Called when the person draws a dependency: `to` is to depend on `from`. */
-  onConnect?: (from: string, to: string) => void;
-  onRemove?: (from: string, to: string) => void;
-  height?: number;
 }
 
 export const STEP_STATUS: Record<RunStep["status"], { icon: LucideIcon; tone: Tone }> = {

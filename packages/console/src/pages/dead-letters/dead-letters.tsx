@@ -277,12 +277,7 @@ function Reason({ children: reason }: { children: string }) {
 }
 
 /** Which letters are shown. It is in the address, and has the names of the API's parameters. */
-interface LetterFilter {
-  cause?: string;
-  agent_id?: string;
-  type?: string;
-  text?: string;
-}
+type LetterFilter = Partial<Record<(typeof NAMES)[number], string>>;
 
 const TEXTS = [
   ["type", "Type", "com.github.*"],

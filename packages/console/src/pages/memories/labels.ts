@@ -1,12 +1,9 @@
+import type { Memory } from "../../../../client/index.ts";
+
 /** Characters that two lines of a box have room for. */
 const ROOM = 46;
 const HEAD = 16;
 const END_OF_ID = 6;
-
-interface Titled {
-  id: string;
-  title: string;
-}
 
 /**
  * Returns a label for each, by id, no two of them equal as far as they are seen: titles that begin alike are cut
@@ -14,7 +11,10 @@ interface Titled {
  *
  * @param room in characters
  */
-export function distinctLabels(things: readonly Titled[], room = ROOM): Map<string, string> {
+export function distinctLabels(
+  things: readonly Pick<Memory, "id" | "title">[],
+  room = ROOM,
+): Map<string, string> {
   const seen = (text: string) => text.slice(0, room);
   const cut = things.map((thing) => {
     const { title } = thing;

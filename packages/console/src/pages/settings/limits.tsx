@@ -6,11 +6,6 @@ import { useLoad } from "../../data/queries.ts";
 import { Card, Facts, FactsCard } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 
-interface Rate {
-  limit: number;
-  remaining: number;
-}
-
 /** The session's remaining rate limit, and the organisation's limits. */
 export function Limits() {
   const loaded = useLoad(async (signal) => {
@@ -71,7 +66,7 @@ function Stored({ used_bytes, quota_bytes }: Rules["storage"]) {
   );
 }
 
-function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
+function Requests({ rules, rate }: { rules: Rules; rate: Awaited<ReturnType<typeof readRate>> }) {
   const { caller, tenant, webhooks } = rules.requests_per_minute;
   return (
     <div className="stack">
@@ -120,7 +115,7 @@ const keptOf = (kept: Rules["kept_days"]) => ({
 });
 
 /** The client returns bodies, but these values are in the headers. */
-async function readRate(signal: AbortSignal): Promise<Rate | null> {
+async function readRate(signal: AbortSignal) {
   const { headers } = await fetch("/v1/auth/me", { signal, credentials: "same-origin" });
   const limit = headers.get("x-ratelimit-limit");
   return limit ? { limit: Number(limit), remaining: Number(headers.get("x-ratelimit-remaining")) } : null;
