@@ -4,7 +4,7 @@ import { OPERATIONS } from "../../../../client/generated/operations.ts";
 import type { AuditEntry } from "../../../../client/index.ts";
 import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, filled, fullTime } from "../../data/format.ts";
+import { capitalised, filled, fullTime, timeOf } from "../../data/format.ts";
 import { type TitledKind, useTitle } from "../../data/names.ts";
 import { useList } from "../../data/queries.ts";
 import { useSession } from "../../data/session.ts";
@@ -188,10 +188,7 @@ function useTimeRange(search: URLSearchParams): { since?: string; until?: string
 }
 
 /** Converts the value of a `datetime-local` field, in this browser's time zone. */
-function toIso(local = ""): string | undefined {
-  const at = new Date(local);
-  return local && !Number.isNaN(at.getTime()) ? at.toISOString() : undefined;
-}
+const toIso = (local = "") => (Number.isNaN(Date.parse(local)) ? undefined : timeOf(local));
 
 type Named = Pick<AuditEntry, "resource_type" | "resource_id" | "details">;
 type Details = { agent_id?: string; slug?: string };

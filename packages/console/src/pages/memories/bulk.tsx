@@ -105,9 +105,7 @@ function Outcomes({ decision, outcomes, of }: { decision: Decision; outcomes: Ou
         <ul className="framed" aria-label="Failed">
           {problems.map(({ pair, problem }) => (
             <li key={pair.id}>
-              <Link to={`/memories/merges/${pair.id}`}>
-                {pair.a?.title ?? pair.b?.title ?? "Not readable"}
-              </Link>
+              <Link to={`/memories/merges/${pair.id}`}>{titleOf(pair)}</Link>
               <p className="muted small">{problem}</p>
             </li>
           ))}
@@ -119,6 +117,8 @@ function Outcomes({ decision, outcomes, of }: { decision: Decision; outcomes: Ou
 
 /** A proposal with its memories; null if a memory is unreadable or deleted. */
 export type Pair = MergeProposal & { a: Memory | null; b: Memory | null };
+
+export const titleOf = ({ a, b }: Pair) => a?.title ?? b?.title ?? "Not readable";
 
 export type Decision = "merge" | "reject";
 

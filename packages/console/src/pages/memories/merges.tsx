@@ -25,6 +25,7 @@ import {
   newer,
   type Pair,
   similarityInWords,
+  titleOf,
   withMemories,
 } from "./bulk.tsx";
 import { Confidence, ScopeBadge, Tags } from "./words.tsx";
@@ -35,8 +36,6 @@ import "../../styles/search.css";
 const PAGE = 15;
 const STATUSES = ["open", "resolved", "rejected"] as const;
 const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as const;
-
-const titleOf = ({ a, b }: Pair) => a?.title ?? b?.title ?? "Not readable";
 
 const PAIR: Column<Pair> = column("Memories", ({ id, a, b }) => (
   <RowLink to={`/memories/merges/${id}`} className="merge-pair">
