@@ -22,7 +22,7 @@ export const HEALTH: Resource[] = ["agent", "event", "clock"];
 /** Whether a person should look at it. */
 export const needsAttention = ({ state }: DeliveryHealth) => state !== "ok" && state !== "quiet";
 
-/** An agent's status in a label: whether it is active and, if that was read, how its deliveries go. */
+/** An agent's status in a word: whether it is active and, if that was read, how its deliveries go. */
 export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped" | "delivery"> }) {
   const { status, push_stopped, delivery } = agent;
   if (status === "inactive") return <Badge label="Inactive" />;
