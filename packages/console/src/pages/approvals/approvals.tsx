@@ -202,6 +202,7 @@ function Receipt({ id }: { id: string }) {
 }
 
 const PLACES = { event: "events", memory: "memories", output: "outputs", document: "documents" } as const;
+const KINDS = Object.keys(PLACES) as (keyof typeof PLACES)[];
 
 const STATES: Record<NonNullable<EvidenceCard["state"]>, { label: string; tone: Tone }> = {
   unchanged: { label: "Unchanged since asked", tone: "neutral" },
@@ -213,13 +214,7 @@ const STATES: Record<NonNullable<EvidenceCard["state"]>, { label: string; tone: 
 
 /** The evidence of a question as cards, with its changes since the question was asked. */
 function Evidence({ id }: Pick<Approval, "id">) {
-  const cards = useRead(api.approvals.evidence, { id }, [
-    "approval",
-    "memory",
-    "output",
-    "document",
-    "event",
-  ]);
+  const cards = useRead(api.approvals.evidence, { id }, ["approval", ...KINDS]);
   return (
     <Load of={cards}>
       {(read) => (
