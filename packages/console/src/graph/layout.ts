@@ -5,10 +5,6 @@ interface Size {
   height: number;
 }
 
-interface Box extends Size {
-  id: string;
-}
-
 export interface Line {
   from: string;
   to: string;
@@ -96,7 +92,7 @@ export function isInView(at: Placed, size: Size, { x, y, zoom }: View, frame: Si
  * Returns the boxes in reading order.
  */
 export function layOut(
-  boxes: Box[],
+  boxes: (Size & { id: string })[],
   lines: Line[],
   direction: "right" | "down",
   between: number,

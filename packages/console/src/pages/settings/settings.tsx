@@ -249,17 +249,13 @@ function People() {
   );
 }
 
-interface InviteProps extends SavingProps {
-  onPassword(shown: Password): void;
-}
-
 const INVITED = {
   email: text("E-mail", { type: "email", required: true }),
   display_name: text("Name"),
   role: select("Role", ROLES),
 };
 
-function InviteDialog({ onClose, onPassword }: InviteProps) {
+function InviteDialog({ onClose, onPassword }: SavingProps & { onPassword(shown: Password): void }) {
   const form = useForm(INVITED);
   const invite = useSaving(onClose, async () => {
     const { email, password } = await api.users.create(filled(form.values()));
