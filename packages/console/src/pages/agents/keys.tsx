@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useRef, useState } from "react";
+import { type ComponentProps, type ReactNode, useCallback, useRef, useState } from "react";
 import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/queries.ts";
@@ -115,10 +115,7 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
   );
 }
 
-interface NewSecret {
-  label: string;
-  value: string;
-  note: string;
+interface NewSecret extends Omit<ComponentProps<typeof Secret>, "onCopied"> {
   /** It cannot be had again, and the agent needs it. */
   needed: boolean;
 }
