@@ -6,7 +6,6 @@ interface Place {
   to: string;
   label: string;
   icon: Icon.LucideIcon;
-  detail?: string | undefined;
   /** Hidden for those who may call this: they reach it from another page. */
   unless?: Action;
 }
@@ -107,13 +106,7 @@ export const isFor = ({ to, unless }: Place, may: May) =>
 export function pagesFor(may: May): Target[] {
   const main = PLACES.flatMap(({ places }) => places).filter((place) => isFor(place, may));
   const further = FURTHER.filter(({ needs }) => needs === undefined || may(needs));
-  return [...main, ...further].map(({ to, label, icon, detail }) => ({
-    to,
-    label,
-    icon,
-    detail,
-    group: "Pages",
-  }));
+  return [...main, ...further].map((page) => ({ ...page, group: "Pages" }));
 }
 
 const creating = (page: string, label: string, icon: Icon.LucideIcon, needs?: Action) => ({
