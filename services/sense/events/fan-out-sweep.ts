@@ -1,6 +1,6 @@
 import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
-import { readEnvelope } from "../../../lib/filter/filter.ts";
+import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import { asBackground } from "../../../lib/queue/work.ts";
 import { pastGroup } from "../../../mixins/queue.ts";
 import { Quiet } from "../../../mixins/quiet.ts";
@@ -124,8 +124,8 @@ export class FanOutSweep {
     const claimed = await events.find(tenant_id, own, { bounded: "sizes were added up" });
     claimed.sort((a, b) => (a.position < b.position ? -1 : 1));
     for (const row of claimed) {
-      const event = readEnvelope(row.envelope);
-      if (event) queue.push(toEntry(row, event, leased_until));
+      const entry = read(row, leased_until);
+      if (entry) queue.push(entry);
       else await onUnreadable(row);
     }
   }
@@ -203,4 +203,13 @@ export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number):
     leased_until,
     attempts: fanout_attempts ?? 0,
   };
+}
+
+/** Returns null for a row that cannot be read. */
+function read(row: EventDoc, leased_until: number): Entry | null {
+  try {
+    return toEntry(row, parseEnvelope<CloudEvent>(row.envelope), leased_until);
+  } catch {
+    return null;
+  }
 }
