@@ -5,8 +5,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ToolsUnavailable } from "../test/support/chart-tools.ts";
 import { settle } from "../test/support/settle.ts";
+import { ToolsUnavailable } from "../test/support/tools.ts";
 import { type Consumed, consume, groupOf } from "./consume.ts";
 import type { Cannon } from "./lib/broker-cannon.ts";
 import { BROKERS } from "./lib/brokers.ts";

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { connect as connectRabbit } from "amqplib";
 import { Redis } from "ioredis";
 import { AckPolicy, connect as connectNats } from "nats";
-import { ToolsUnavailable } from "../../test/support/chart-tools.ts";
 import { startChild } from "../../test/support/child.ts";
 import { getNeed } from "../../test/support/needs.ts";
 import { freePort } from "../../test/support/ports.ts";
 import { getPython, type PythonPackages, pythonOf } from "../../test/support/python.ts";
 import { startRabbit } from "../../test/support/rabbitmq.ts";
 import { startRedis } from "../../test/support/redis.ts";
+import { ToolsUnavailable } from "../../test/support/tools.ts";
 import { progress } from "./report.ts";
 
 /** A server with its process; child processes are found. */

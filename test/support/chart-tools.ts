@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startChild } from "./child.ts";
+import { runTool } from "./tools.ts";
 
 const CACHE = join(import.meta.dirname, "../../node_modules/.cache/sensorium/chart");
 const MODULES = ["helm.sh/helm/v3/cmd/helm@v3.22.0", "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0"];
@@ -24,9 +24,6 @@ export const KUBERNETES = ["1.27", "1.37"];
 export const schemasOf = (kubernetes: string) =>
   join(schemas, kubernetes, "{{.ResourceKind}}{{.KindSuffix}}.json");
 
-/** A registry is unreachable, or Go or Python is not what they need; other failures are plain errors. */
-export class ToolsUnavailable extends Error {}
-
 export const hasChartTools = () => [HELM, KUBECONFORM, schemas].every((file) => existsSync(file));
 
 /** Has Go build helm and kubeconform, and pip fetch the schemas. @throws ToolsUnavailable */
@@ -34,15 +31,15 @@ export async function getChartTools(say: (line: string) => void): Promise<void> 
   if (hasChartTools()) return;
   say("building helm and kubeconform, once");
   await mkdir(CACHE, { recursive: true });
-  for (const path of MODULES) await run("go", ["install", path], { GOBIN: bin });
+  for (const path of MODULES) await runTool("go", ["install", path], { env: { ...process.env, GOBIN: bin } });
   const { requirement, wheel, sha256 } = SCHEMAS;
-  await run("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", CACHE, requirement]);
+  await runTool("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", CACHE, requirement]);
   const found = createHash("sha256")
     .update(await readFile(join(CACHE, wheel)))
     .digest("hex");
   if (found !== sha256) throw new Error(`${wheel} has SHA-256 ${found}, expected ${sha256}`);
   const unpacked = join(CACHE, "unpacked");
-  await run("python3", ["-m", "zipfile", "-e", join(CACHE, wheel), unpacked]);
+  await runTool("python3", ["-m", "zipfile", "-e", join(CACHE, wheel), unpacked]);
   for (const version of KUBERNETES) {
     const from = join(unpacked, "kubernetes_validate/kubernetes-json-schema", `v${version}.0-local-strict`);
     await copySchemas(from, join(unpacked, "used", version));
@@ -60,13 +57,4 @@ async function copySchemas(from: string, to: string): Promise<void> {
     const { $id, ...schema } = JSON.parse(text.replaceAll('"/api/_definitions.json#', '"_definitions.json#'));
     await writeFile(join(to, name), JSON.stringify(schema));
   }
-}
-
-async function run(command: string, args: string[], env: Record<string, string> = {}): Promise<void> {
-  const line = [command, ...args].join(" ");
-  const child = await startChild(command, args, { env: { ...process.env, ...env } }).catch((err: Error) => {
-    throw new ToolsUnavailable(`${line}: ${err.message}`);
-  });
-  const { code } = await child.exited;
-  if (code !== 0) throw new ToolsUnavailable(`${line}: ${child.output().trim().split("\n").at(-1)}`);
 }

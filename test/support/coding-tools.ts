@@ -1,8 +1,7 @@
 import { existsSync, globSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolsUnavailable } from "./chart-tools.ts";
-import { startChild } from "./child.ts";
+import { runTool } from "./tools.ts";
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 /** Programs as npm has them for this platform, without what they load from elsewhere: 900 MB. */
@@ -36,10 +35,6 @@ export async function getCodingTools(say: (line: string) => void): Promise<void>
   const quiet = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"];
   // All that they need is in them.
   const alone = ["--omit=optional", "--omit=peer", "--legacy-peer-deps"];
-  const npm = await startChild("npm", ["install", ...quiet, ...alone, ...Object.values(PACKAGES)], {
-    cwd: unfinished,
-  });
-  const { code } = await npm.exited;
-  if (code !== 0) throw new ToolsUnavailable(`npm install: ${npm.output().slice(-400)}`);
+  await runTool("npm", ["install", ...quiet, ...alone, ...Object.values(PACKAGES)], { cwd: unfinished });
   await rename(unfinished, folder);
 }

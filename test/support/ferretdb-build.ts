@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolsUnavailable } from "./chart-tools.ts";
-import { startChild } from "./child.ts";
+import { runTool, ToolsUnavailable } from "./tools.ts";
 
 const SOURCES = join(import.meta.dirname, "ferretdb");
 const FILES = ["go.mod", "go.sum", "main.go", "ferretdb.patch"];
@@ -39,34 +38,17 @@ export async function getFerret(say: (line: string) => void = () => {}): Promise
 
 /** Without it, an older Go might fetch a newer one. */
 async function checkGo(): Promise<void> {
-  const version = await run("go", ["env", "GOVERSION"], SOURCES, undefined, { GOTOOLCHAIN: "local" });
+  const version = await run("go", ["env", "GOVERSION"], SOURCES);
   const [, minor] = /go1\.(\d+)/.exec(version) ?? [];
   if (Number(minor) < GO_MINOR)
     throw new ToolsUnavailable(`FerretDB needs Go 1.${GO_MINOR} or newer, found ${version}`);
 }
 
-const TOLD_EVERY_MS = 15_000;
-
-/** Returns what it printed. Tells how many packages are compiled while it goes on. */
-async function run(
-  command: string,
-  args: string[],
-  cwd: string,
-  say?: (line: string) => void,
-  env = {},
-): Promise<string> {
-  const line = [command, ...args].join(" ");
+/** @param say is told how many packages are compiled while it goes on */
+function run(command: string, args: string[], cwd: string, say?: (line: string) => void): Promise<string> {
   // No repository around the folder: git would take it for a part of it.
-  const settings = { ...process.env, GIT_CEILING_DIRECTORIES: CACHE, GOTOOLCHAIN: "local", ...env };
-  const child = await startChild(command, args, { cwd, env: settings }).catch((err: Error) => {
-    throw new ToolsUnavailable(`${line}: ${err.message}`);
-  });
-  const tell = () =>
-    say?.(`building FerretDB: ${child.output().trim().split("\n").length} packages compiled`);
-  const timer = setInterval(tell, TOLD_EVERY_MS);
-  const { code } = await child.exited;
-  clearInterval(timer);
-  const output = child.output().trim();
-  if (code !== 0) throw new ToolsUnavailable(`${line}: ${output.split("\n").at(-1)}`);
-  return output;
+  const env = { ...process.env, GIT_CEILING_DIRECTORIES: CACHE, GOTOOLCHAIN: "local" };
+  return runTool(command, args, { cwd, env }, (output) =>
+    say?.(`building FerretDB: ${output.trim().split("\n").length} packages compiled`),
+  );
 }

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ToolsUnavailable } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
 import { FERRETDB, getFerret } from "./ferretdb-build.ts";
 import { freshName, type TestMongo } from "./mongo.ts";
+import { ToolsUnavailable } from "./tools.ts";
 
 /** Where FerretDB answers otherwise than MongoDB 7 does: docs/decisions/0007-mongodb-stand-in.md says more. */
 export const FERRETDB_LACKS = [

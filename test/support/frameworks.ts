@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ToolsUnavailable } from "./chart-tools.ts";
-import { startChild } from "./child.ts";
+import { runTool } from "./tools.ts";
 
 /** The workspace of the integrations, with a separate lock file: the server is installed without their frameworks. */
 const FOLDER = join(import.meta.dirname, "../../packages/integrations");
@@ -17,7 +16,5 @@ export function hasFrameworks(): boolean {
 export async function getFrameworks(say: (line: string) => void): Promise<void> {
   if (hasFrameworks()) return;
   say("installing the frameworks of the integrations, once");
-  const npm = await startChild("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts"], { cwd: FOLDER });
-  const { code } = await npm.exited;
-  if (code !== 0) throw new ToolsUnavailable(`npm ci in packages/integrations: ${npm.output().slice(-400)}`);
+  await runTool("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts"], { cwd: FOLDER });
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { startChild } from "./child.ts";
+import { runTool } from "./tools.ts";
 
 const POM = join(import.meta.dirname, "mongo-stand-in.pom.xml");
 const CACHE = join(import.meta.dirname, "../../node_modules/.cache/sensorium");
@@ -23,15 +23,12 @@ const JARS: Record<string, string> = {
   "slf4j-api-2.0.17.jar": "7b751d952061954d5abfed7181c1f645d336091b679891591d63329c622eb832",
 };
 
-/** The repository is unreachable; other failures are plain errors. */
-export class JarsUnavailable extends Error {}
-
 export const hasJars = () => Object.keys(JARS).every((name) => existsSync(join(CACHE, name)));
 
 /**
  * Has Maven fetch missing jars and returns the Java class path of all of them.
  *
- * @throws JarsUnavailable when Maven cannot get them; Error when a file is not the one expected.
+ * @throws ToolsUnavailable when Maven cannot get them; Error when a file is not the one expected.
  */
 export async function mongoClassPath(): Promise<string> {
   const files = Object.keys(JARS).map((name) => join(CACHE, name));
@@ -46,14 +43,7 @@ export async function mongoClassPath(): Promise<string> {
 async function fetchJars(): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
-  const args = ["-q", "-B", "-f", POM, goal, `-DoutputDirectory=${CACHE}`];
-  const unavailable = (why: string) =>
-    new JarsUnavailable(`Maven could not fetch mongo-java-server: ${why.slice(0, 300)}`);
-  const maven = await startChild("mvn", args).catch((err: Error) => {
-    throw unavailable(err.message);
-  });
-  const { code } = await maven.exited;
-  if (code !== 0) throw unavailable(maven.output());
+  await runTool("mvn", ["-q", "-B", "-f", POM, goal, `-DoutputDirectory=${CACHE}`]);
 }
 
 function sha256Of(bytes: Buffer): string {

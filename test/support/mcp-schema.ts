@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ToolsUnavailable } from "./chart-tools.ts";
+import { ToolsUnavailable } from "./tools.ts";
 
 const WORKFLOW = readFileSync(join(import.meta.dirname, "../../.github/workflows/release.yml"), "utf8");
 const [, VERSION = ""] = /registry\/cmd\/publisher@(v\S+)/.exec(WORKFLOW) ?? [];

@@ -3,12 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
-import { JarsUnavailable, mongoClassPath } from "./jars.ts";
+import { mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
 import { hasJavaCompiler, onPath } from "./needs.ts";
 import { once } from "./once.ts";
 import { freePort } from "./ports.ts";
 import { settle } from "./settle.ts";
+import { ToolsUnavailable } from "./tools.ts";
 
 /** When it is first needed. */
 const clientOf = (url: string) => new (once("mongodb") as typeof import("mongodb")).MongoClient(url);
@@ -54,7 +55,7 @@ export async function startMongo({
   try {
     return await startStandIn(await mongoClassPath());
   } catch (error) {
-    if (error instanceof JarsUnavailable) return { skipped: `mongodb: ${error.message}` };
+    if (error instanceof ToolsUnavailable) return { skipped: `mongodb: ${error.message}` };
     throw error;
   }
 }

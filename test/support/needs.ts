@@ -2,16 +2,17 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { getChartTools, hasChartTools, ToolsUnavailable } from "./chart-tools.ts";
+import { getChartTools, hasChartTools } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
 import { getCodingTools, hasCodingTools } from "./coding-tools.ts";
 import { getFerret, hasFerret } from "./ferretdb-build.ts";
 import { getFrameworks, hasFrameworks } from "./frameworks.ts";
-import { hasJars, JarsUnavailable, mongoClassPath } from "./jars.ts";
+import { hasJars, mongoClassPath } from "./jars.ts";
 import { hasMcpSchemas, mcpSchemas } from "./mcp-schema.ts";
 import { fetchMongod, hasMongod } from "./mongod.ts";
 import { MULTILINGUAL } from "./multilingual.ts";
 import { getPython, hasPython } from "./python.ts";
+import { ToolsUnavailable } from "./tools.ts";
 
 const run = promisify(execFile);
 
@@ -20,7 +21,7 @@ interface Fetched {
   /** Named in what the test command says before it begins. */
   what: string;
   isHere(): Promise<boolean> | boolean;
-  /** @throws JarsUnavailable, ToolsUnavailable */
+  /** @throws ToolsUnavailable */
   get(say: (line: string) => void): Promise<unknown>;
 }
 
@@ -233,7 +234,7 @@ export async function getNeed(name: string, say: (line: string) => void): Promis
     await fetched?.get(say);
     return undefined;
   } catch (error) {
-    if (error instanceof JarsUnavailable || error instanceof ToolsUnavailable) return { why: error.message };
+    if (error instanceof ToolsUnavailable) return { why: error.message };
     throw error;
   }
 }

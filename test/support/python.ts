@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolsUnavailable } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
+import { runTool, ToolsUnavailable } from "./tools.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache/sensorium/python");
@@ -38,17 +38,11 @@ export async function getPython(say: (line: string) => void, packages = OF_TESTS
   say(`installing the ${packages.name}, once`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(CACHE, { recursive: true });
-  await run("python3", "-m", "venv", folder);
+  await runTool("python3", ["-m", "venv", folder]);
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
-  await run(pythonOf(packages), ...pip, ...packages.requirements);
+  await runTool(pythonOf(packages), [...pip, ...packages.requirements]);
   await mkdir(join(folder, "complete.new"));
   await rename(join(folder, "complete.new"), join(folder, "complete"));
-}
-
-async function run(command: string, ...args: string[]): Promise<void> {
-  const { code, output } = await runPython(command, args, {});
-  if (code !== 0)
-    throw new ToolsUnavailable(`${command} ${args.slice(0, 3).join(" ")}: ${output.slice(-400)}`);
 }
 
 /** Runs a command in a folder of the checkout. */
