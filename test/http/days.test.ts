@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
-import { created } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
@@ -28,9 +27,9 @@ async function nextDay(): Promise<void> {
 
 async function newAgent(name: string, agent: object = {}) {
   const asAdmin = await admin();
-  const { id } = (await created(asAdmin.post("/agents", { name, delivery_mode: "poll", ...agent }))).body;
-  const { key } = (await created(asAdmin.post(`/agents/${id}/keys`, { scopes: ["receive"] }))).body;
-  await created((await as(key)).post(`/agents/${id}/interests`, { event_type: TYPE }));
+  const { id } = ok(await asAdmin.post("/agents", { name, delivery_mode: "poll", ...agent }));
+  const { key } = ok(await asAdmin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));
+  ok(await (await as(key)).post(`/agents/${id}/interests`, { event_type: TYPE }));
   const take = async () => {
     const own = await as(key);
     const { deliveries } = ok(await own.get("/delivery/poll"));

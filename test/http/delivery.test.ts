@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
+import { withKey } from "../support/agents.ts";
 import { pollNow, pollSome, useGround } from "../support/deliveries.ts";
-import { newReceiver, type ReceiverOptions, returned } from "../support/receiver.ts";
+import { newReceiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refused } from "../support/tenancy.ts";
 
@@ -298,9 +299,9 @@ test("a deactivated agent keeps its deliveries and gets them when it is active a
   ok(await ground.admin.patch(`/agents/${receiver.id}/status`, { status: "inactive" }));
   await settle(async () => (await receiver.api.get("/delivery/poll")).status === 401);
   ok(await ground.admin.patch(`/agents/${receiver.id}/status`, { status: "active" }));
-  const back = await returned(ground.server, ground.admin, receiver);
+  const back = await withKey(ground.server, ground.admin, receiver.id, ["receive"]);
   const given = await settle(async () => {
-    const { status, body } = await back.api.get("/delivery/poll");
+    const { status, body } = await back.get("/delivery/poll");
     return status === 200 && body.deliveries;
   });
   expect(given).toMatchObject([{ event_id, attempt_count: 1 }]);

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
+import { withKey } from "../support/agents.ts";
 import { type Ground, onGround, pollSome, useGround } from "../support/deliveries.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
 import { api } from "../support/http.ts";
-import { newReceiver, returned } from "../support/receiver.ts";
+import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
@@ -334,7 +335,7 @@ test("pushes of a suspended tenant wait without losing an attempt", async () => 
   ground = { ...ground, ...(await onGround(ground.server)) };
   await settle(() => receiver.endpoint.pushed.length === 2);
   expect(idOf(receiver.endpoint.pushed[1] as Pushed)).toBe(idOf(first));
-  const { api: again } = await returned(ground.server, ground.admin, receiver);
+  const again = await withKey(ground.server, ground.admin, receiver.id, ["receive"]);
   await settle(async () => (await again.get("/delivery/stats")).body.pending === 0);
 });
 

@@ -1,7 +1,8 @@
 import { expect, test } from "@jest/globals";
+import { withKey } from "../support/agents.ts";
 import { pollMany, pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import type { Answer } from "../support/http.ts";
-import { newReceiver, type Receiver, returned } from "../support/receiver.ts";
+import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
@@ -39,7 +40,7 @@ async function publish({ type, api }: Receiver & { type: string }, events: numbe
   await settle(async () => ok(await api.get("/delivery/stats")).pending === events);
 }
 
-async function acknowledge({ api }: Receiver, ids: string[]): Promise<number> {
+async function acknowledge({ api }: Pick<Receiver, "api">, ids: string[]): Promise<number> {
   return ok(await api.post("/delivery/ack", { delivery_ids: ids })).acknowledged;
 }
 
@@ -161,8 +162,8 @@ test("races a poll that waits ends when its agent is deactivated, and what comes
   const { agents } = ok(await ground.admin.get("/delivery/stats?limit=200"));
   expect(agents.find((row: { agent_id: string }) => row.agent_id === agent.id)).toMatchObject({ pending: 1 });
   ok(await ground.admin.patch(`/agents/${agent.id}/status`, { status: "active" }));
-  const back = await returned(ground.server, ground.admin, agent);
-  expect(await settle(async () => acknowledge(back, [id]))).toBe(1);
+  const back = await withKey(ground.server, ground.admin, agent.id, ["receive"]);
+  expect(await settle(async () => acknowledge({ api: back }, [id]))).toBe(1);
 });
 
 const MEGABYTE = 1_048_576;

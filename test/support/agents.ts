@@ -15,9 +15,24 @@ export async function firstAgent(server: TestServer): Promise<TestAgent> {
 
 const SCOPES = ["send", "receive", "channel:read", "channel:write"];
 
-/** A new agent with a key of these scopes. */
-export async function newAgent(server: TestServer, admin: Api, scopes = SCOPES): Promise<TestAgent> {
-  const { id } = ok(await admin.post("/agents", { name: "tester", delivery_mode: "poll" }));
+/** A new agent with a key of these scopes, and settings besides its name. */
+export async function newAgent(
+  server: Pick<TestServer, "url">,
+  admin: Api,
+  scopes = SCOPES,
+  settings: object = {},
+): Promise<TestAgent> {
+  const { id } = ok(await admin.post("/agents", { name: "tester", delivery_mode: "poll", ...settings }));
+  return withKey(server, admin, id, scopes);
+}
+
+/** An agent as it speaks with a new key: those of before a deactivation stay refused. */
+export async function withKey(
+  server: Pick<TestServer, "url">,
+  admin: Api,
+  id: string,
+  scopes: string[],
+): Promise<TestAgent> {
   const { key } = ok(await admin.post(`/agents/${id}/keys`, { scopes }));
   const token = await agentToken(server, key);
   return { id, token, ...api(server, token) };

@@ -1,5 +1,5 @@
-import { firstAgent, type TestAgent } from "./agents.ts";
-import { type Api, agentToken, api } from "./http.ts";
+import { firstAgent, newAgent, type TestAgent } from "./agents.ts";
+import { type Api, api } from "./http.ts";
 import type { TestServer } from "./server.ts";
 import { ok, signIn } from "./tenancy.ts";
 
@@ -43,17 +43,8 @@ export async function makeCast(server: TestServer): Promise<Cast> {
 }
 
 /** An agent with these settings that may remember, and what else its scopes allow. */
-export async function agentIn(
-  server: TestServer,
-  admin: Api,
-  settings: object,
-  scopes: string[] = SCOPES,
-): Promise<TestAgent> {
-  const { id } = ok(await admin.post("/agents", { name: "rememberer", delivery_mode: "poll", ...settings }));
-  const { key } = ok(await admin.post(`/agents/${id}/keys`, { scopes }));
-  const token = await agentToken(server, key);
-  return { id, token, ...api(server, token) };
-}
+export const agentIn = (server: TestServer, admin: Api, settings: object, scopes = SCOPES) =>
+  newAgent(server, admin, scopes, settings);
 
 /** Returns a minimal body of `POST /memories`, with the given fields. */
 export function memory(more: Record<string, unknown> = {}) {

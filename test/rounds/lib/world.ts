@@ -1,7 +1,7 @@
 import { type Api, agentToken, api } from "../../support/http.ts";
-import { created, newReceiver, type Receiver } from "../../support/receiver.ts";
+import { newReceiver, type Receiver } from "../../support/receiver.ts";
 import type { TestServer } from "../../support/server.ts";
-import { signIn } from "../../support/tenancy.ts";
+import { ok, signIn } from "../../support/tenancy.ts";
 import { Ledger, ReceiverRecord, type SentEvent } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
@@ -101,15 +101,15 @@ export async function newWorld(subject: Subject): Promise<World> {
     const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
     const { admin: user, tenant_slug } = server.credentials;
     const person = api(server, await signIn(server, user, tenant_slug));
-    const channel = (await created(admin.post("/channels", { name: CHANNEL }))).body;
-    await created(admin.post(`/channels/${channel.id}/feeds`, { event_type_glob: "com.example.invoice" }));
+    const channel = ok(await admin.post("/channels", { name: CHANNEL }));
+    ok(await admin.post(`/channels/${channel.id}/feeds`, { event_type_glob: "com.example.invoice" }));
     const { url, queue } = subject.broker ?? {};
     const connector = { name: "Rounds", kind: "amqp091", source: "rounds", mapping: MAPPING, url, queue };
-    if (url) await created(admin.post("/ingest/connectors", connector));
+    if (url) ok(await admin.post("/ingest/connectors", connector));
     const world = { subject, server, admin, person, ledger: new Ledger(), actors: [] };
     for (const plan of PLANS) {
       const { agent } = await addActor(world, plan);
-      if (plan.member) await created(admin.post(`/channels/${channel.id}/members`, { agent_id: agent.id }));
+      if (plan.member) ok(await admin.post(`/channels/${channel.id}/members`, { agent_id: agent.id }));
     }
     return world;
   } catch (error) {
@@ -133,7 +133,7 @@ async function addActor({ server, admin, ledger, actors }: World, plan: Plan): P
 export async function addNewcomer(world: World): Promise<() => Promise<boolean>> {
   const { id } = (await addActor(world, NEWCOMER)).agent;
   const range = { from: "2020-01-01T00:00:00Z", per_minute: 30_000 };
-  const replay = await created(world.admin.post(`/agents/${id}/replays`, range));
-  const path = `/agents/${id}/replays/${replay.body.id}`;
+  const replay = ok(await world.admin.post(`/agents/${id}/replays`, range));
+  const path = `/agents/${id}/replays/${replay.id}`;
   return async () => (await world.admin.get(path)).body?.state === "completed";
 }
