@@ -28,7 +28,7 @@ import {
   selectorsOf,
   seriesOf,
 } from "../support/prometheus.ts";
-import { startFarProxy, startProxy, type TcpProxy } from "../support/proxy.ts";
+import { startProxy, type TcpProxy } from "../support/proxy.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { type RedisServer, startRedis } from "../support/redis.ts";
 import type { TestServer } from "../support/server.ts";
@@ -176,12 +176,13 @@ withAll("alerts of a node of a cluster", () => {
 
   test("MongoDB is so far that its time is not known well, then farther", async () => {
     const url = new URL("url" in mongo ? mongo.url : "");
-    const far = await startFarProxy(Number(url.port), 230);
+    const far = await startProxy(Number(url.port));
+    far.delayAnswers(230);
     url.port = String(far.port);
     url.pathname += "_far";
     const env = { MONGO_URL: url.href, SECRET_KEY: randomBytes(32).toString("base64") };
     const node = await startAlone({ env });
-    far.delay = 700;
+    far.delayAnswers(700);
     // The answers that were on their way have come when the first later one has.
     const late = await settle(async () => await slowCommands(node));
     const from = await node.metrics();

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { createServer } from "node:http";
 import jwt from "jsonwebtoken";
-import { CLIENT_ID, close, listen } from "./identity-provider.ts";
+import { CLIENT_ID } from "./identity-provider.ts";
+import { serving } from "./serving.ts";
 
 /** A provider that answers as a test says, well signed or not: what a real one does not do. */
 export interface FalseProvider {
@@ -22,20 +22,18 @@ const KID = "1";
 
 export async function startFalseProvider(): Promise<FalseProvider> {
   const [own, other] = [newKey(), newKey()];
-  const server = createServer(async (req, res) => {
+  const { url: issuer, close } = await serving(async (req, res) => {
     let body = "";
     for await (const chunk of req) body += chunk;
     const { status = 200, body: answer } = answerTo(req.url as string, body);
     res.writeHead(status, { "content-type": "application/json" });
     res.end(typeof answer === "string" ? answer : JSON.stringify(answer));
   });
-  const { port } = await listen(server, 0);
-  const issuer = `http://127.0.0.1:${port}`;
   const provider: FalseProvider = {
     issuer,
     env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT_ID, OIDC_ROLES: "*=member", OIDC_NAME: "False ID" },
     ...{ claims: {}, forged: false, refusal: undefined, exchanges: [] },
-    stop: () => close(server),
+    stop: close,
   };
 
   function answerTo(url: string, body: string): { status?: number; body: unknown } {

@@ -72,12 +72,12 @@ function signingKey(): Record<string, unknown> {
   return { ...privateKey.export({ format: "jwk" }), kid: "1", use: "sig", alg: "RS256" };
 }
 
-export async function listen(server: Server, port: number): Promise<AddressInfo> {
+async function listen(server: Server, port: number): Promise<AddressInfo> {
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return server.address() as AddressInfo;
 }
 
-export async function close(server: Server): Promise<void> {
+async function close(server: Server): Promise<void> {
   if (!server.listening) return;
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));

@@ -78,29 +78,3 @@ export async function startProxy(to: number, newReader?: () => (bytes: Buffer) =
     },
   };
 }
-
-/** Forwards connections to a port of 127.0.0.1, and answers `delay` milliseconds later, as a far server does. */
-export async function startFarProxy(to: number, delay: number) {
-  const sockets = new Set<Socket>();
-  const proxy = { port: 0, delay, stop: async () => {} };
-  const server = createServer((incoming) => {
-    const outgoing = connect(to, "127.0.0.1");
-    incoming.pipe(outgoing);
-    outgoing.on("data", (bytes) => setTimeout(() => incoming.write(bytes), proxy.delay));
-    for (const [socket, other] of [
-      [incoming, outgoing],
-      [outgoing, incoming],
-    ] as const) {
-      sockets.add(socket.setNoDelay());
-      socket.on("error", () => socket.destroy());
-      socket.on("close", () => other.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  proxy.port = (server.address() as { port: number }).port;
-  proxy.stop = async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return proxy;
-}
