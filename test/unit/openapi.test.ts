@@ -46,8 +46,6 @@ describe("the document", () => {
   test("has every operation once, under its path", () => {
     const declared = operations.map((op) => `${op.method.toLowerCase()} ${op.root ? "" : "/v1"}${op.url}`);
     expect(described.map(([method, path]) => `${method} ${path}`).sort()).toEqual(declared.sort());
-    const ids = described.map(([, , op]) => op.operationId);
-    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test("says who may call each of them", () => {
@@ -57,16 +55,6 @@ describe("the document", () => {
       if (scope) expect(written.description).toContain(`\`${scope}\``);
       const ways = { public: 0, "public?": 2 }[who as "public"] ?? 1;
       expect([path, written.security.length]).toEqual([path, ways]);
-    }
-  });
-
-  test("declares every parameter of a path, and no other", () => {
-    for (const [method, path, op] of described) {
-      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const declared = (op.parameters ?? [])
-        .filter((each: Json) => each.in === "path")
-        .map((each: Json) => each.name);
-      expect([method, path, declared.sort()]).toEqual([method, path, wanted.sort()]);
     }
   });
 
@@ -133,14 +121,6 @@ describe("the document", () => {
       const honoured = changes && ("bearer" in who || "operator" in who);
       expect([method, path, offered]).toEqual([method, path, honoured]);
     }
-  });
-
-  test("has no reference that leads nowhere, and describes all its tags", () => {
-    for (const [, ref] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-      const target = (ref as string).split("/").reduce((at: Json, key) => at?.[key], document);
-      expect([ref, target !== undefined]).toEqual([ref, true]);
-    }
-    expect(document.tags.filter((tag: Json) => !tag.description)).toEqual([]);
   });
 
   test("has no alternatives that break client generators or their readability", () => {
