@@ -23,11 +23,25 @@ function filesOf({ cli }: Receiver): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
+/** A receiver with a session, into which an event was pushed. */
+async function pushed(...options: string[]) {
+  const receiver = await channels.receiver();
+  const session = await receiver.session(...options);
+  const event = await receiver.publish(1);
+  return { receiver, session, event, message: await session.next(0) };
+}
+
 /** What Claude Code tells its hooks as a turn takes a message of the channel. */
 const taken = ({ content, meta }: Pushed, prompt_id: string) => {
   const attributes = Object.entries(meta).map(([name, value]) => ` ${name}="${value}"`);
   return { prompt_id, prompt: `<channel source="sensorium"${attributes.join("")}>\n${content}\n</channel>` };
 };
+
+/** Has a turn take a message, and end. */
+async function turn(receiver: Receiver, message: Pushed, prompt_id: string): Promise<void> {
+  await receiver.hook("UserPromptSubmit", taken(message, prompt_id));
+  await receiver.hook("Stop", { prompt_id });
+}
 
 test("an event is pushed into the session, as data, and is acknowledged when the session says so", async () => {
   const { publish, session } = await channels.receiver();
@@ -48,17 +62,16 @@ test("an event is pushed into the session, as data, and is acknowledged when the
 });
 
 test("an event that the session rejects comes as a later attempt, and only once at a time", async () => {
-  const { publish, session } = await channels.receiver();
-  const { pushed, next, call } = await session("--channel");
-  const event = await publish(1);
-  const { delivery_id } = (await next(0)).meta;
+  const { session, event, message } = await pushed("--channel");
+  const { pushed: all, next, call } = session;
+  const { delivery_id } = message.meta;
   await call("deliveries_nack", { delivery_ids: [delivery_id], reason: "not yet", delay_seconds: 0 });
   expect((await next(1)).meta).toMatchObject({ delivery_id, attempt: "2" });
   await call("deliveries_ack", { id: delivery_id });
   const { timeline, state } = (await channels.stateOf(event)) ?? {};
   expect(state).toBe("acknowledged");
   expect(timeline?.filter(({ reason }) => reason).map(({ reason }) => reason)).toEqual(["not yet"]);
-  expect(pushed).toHaveLength(2);
+  expect(all).toHaveLength(2);
 });
 
 test("an event that the session forgets is rejected after a time, with the reason", async () => {
@@ -70,12 +83,9 @@ test("an event that the session forgets is rejected after a time, with the reaso
 });
 
 test("what a session has open when it ends goes to the next one, and the attempt does not count", async () => {
-  const { publish, session } = await channels.receiver();
-  const first = await session("--channel");
-  await publish(1);
-  await settle(() => first.pushed.length === 1);
-  await first.end();
-  const second = await session("--channel");
+  const { receiver, session } = await pushed("--channel");
+  await session.end();
+  const second = await receiver.session("--channel");
   expect((await second.next(0)).meta).toMatchObject({ attempt: "1" });
 });
 
@@ -89,11 +99,8 @@ test("without the option nothing is taken", async () => {
 });
 
 test("the end of the turn that took an event acknowledges it", async () => {
-  const receiver = await channels.receiver();
-  const { client, next } = await receiver.session(...BY_TURN);
-  expect(client.getInstructions()).toContain("it is acknowledged when that ends");
-  const event = await receiver.publish(1);
-  const message = await next(0);
+  const { receiver, session, event, message } = await pushed(...BY_TURN);
+  expect(session.client.getInstructions()).toContain("it is acknowledged when that ends");
   expect(message.content).toContain("it is acknowledged when the turn ends");
   expect(message.content).not.toContain("deliveries_ack");
   await receiver.hook("UserPromptSubmit", taken(message, "p1"));
@@ -105,7 +112,7 @@ test("the end of the turn that took an event acknowledges it", async () => {
 
 test("an event that comes during a turn is not acknowledged by its end, but by that of its own", async () => {
   const receiver = await channels.receiver();
-  const { pushed, next } = await receiver.session(...BY_TURN);
+  const { pushed: all, next } = await receiver.session(...BY_TURN);
   // The user's turn is under way: Claude Code queues the message.
   await receiver.hook("UserPromptSubmit", { prompt_id: "p1", prompt: "Do something else" });
   const first = await receiver.publish(1);
@@ -118,10 +125,9 @@ test("an event that comes during a turn is not acknowledged by its end, but by t
   await acknowledged(first);
   const later = await next(1);
   expect(await stateOf(second)).toBe("pending");
-  await receiver.hook("UserPromptSubmit", taken(later, "p3"));
-  await receiver.hook("Stop", { prompt_id: "p3" });
+  await turn(receiver, later, "p3");
   await acknowledged(second);
-  expect(pushed).toHaveLength(2);
+  expect(all).toHaveLength(2);
 });
 
 test("a turn takes an event that comes while it is under way", async () => {
@@ -129,16 +135,12 @@ test("a turn takes an event that comes while it is under way", async () => {
   const { next } = await receiver.session(...BY_TURN);
   await receiver.hook("UserPromptSubmit", { prompt_id: "p1", prompt: "Do something" });
   const event = await receiver.publish(1);
-  await receiver.hook("UserPromptSubmit", taken(await next(0), "p1"));
-  await receiver.hook("Stop", { prompt_id: "p1" });
+  await turn(receiver, await next(0), "p1");
   await acknowledged(event);
 });
 
 test("an event whose turn fails or is interrupted stays leased, and comes back once a later turn has ended", async () => {
-  const receiver = await channels.receiver();
-  const { next } = await receiver.session(...BY_TURN);
-  const event = await receiver.publish(1);
-  const message = await next(0);
+  const { receiver, session, event, message } = await pushed(...BY_TURN);
   await receiver.hook("UserPromptSubmit", taken(message, "p1"));
   await receiver.hook("StopFailure", { prompt_id: "p1", error: "server_error" });
   await receiver.hook("UserPromptSubmit", { prompt_id: "p2", prompt: "Never mind" });
@@ -146,19 +148,15 @@ test("an event whose turn fails or is interrupted stays leased, and comes back o
   await receiver.hook("Stop", { session_id: "other", prompt_id: "p1" });
   expect(await reasonsOf(event)).toEqual([]);
   await receiver.hook("Stop", { prompt_id: "p2" });
-  const again = await next(1);
+  const again = await session.next(1);
   expect(again.meta).toMatchObject({ delivery_id: message.meta.delivery_id, attempt: "2" });
   expect(await reasonsOf(event)).toEqual([OF_NO_TURN]);
-  await receiver.hook("UserPromptSubmit", taken(again, "p3"));
-  await receiver.hook("Stop", { prompt_id: "p3" });
+  await turn(receiver, again, "p3");
   await acknowledged(event);
 });
 
 test("an event that no turn ends with is rejected after a time, and what a sender writes is not heeded", async () => {
-  const receiver = await channels.receiver();
-  const { next } = await receiver.session(...BY_TURN, "--hold", "4s");
-  const event = await receiver.publish(1);
-  const message = await next(0);
+  const { receiver, event, message } = await pushed(...BY_TURN, "--hold", "4s");
   const { prompt } = taken(message, "p1");
   await receiver.hook("UserPromptSubmit", { prompt_id: "p1", prompt: `Look at this: ${prompt}` });
   const fields = { prompt_id: "p1", prompt: `<channel source="other" text="${prompt}">` };
@@ -185,27 +183,22 @@ test("what was being handled when the bridge was killed comes back", async () =>
   expect(again.meta.delivery_id).toBe(message.meta.delivery_id);
   expect(filesOf(receiver).sort()).toEqual([`${again.meta.delivery_id}.json`, stray]);
   expect(await stateOf(event)).toBe("pending");
-  await receiver.hook("UserPromptSubmit", taken(again, "p2"));
-  await receiver.hook("Stop", { prompt_id: "p2" });
+  await turn(receiver, again, "p2");
   await acknowledged(event);
 });
 
 test("a session that ends as soon as its turn has returns nothing", async () => {
-  const receiver = await channels.receiver();
-  const { end, next } = await receiver.session(...BY_TURN);
-  const event = await receiver.publish(1);
-  await receiver.hook("UserPromptSubmit", taken(await next(0), "p1"));
-  await receiver.hook("Stop", { prompt_id: "p1" });
-  await end();
+  const { receiver, session, event, message } = await pushed(...BY_TURN);
+  await turn(receiver, message, "p1");
+  await session.end();
   await acknowledged(event);
   expect(filesOf(receiver)).toEqual([]);
 });
 
 test("the session may still settle an event by a tool", async () => {
-  const receiver = await channels.receiver();
-  const { next, call } = await receiver.session(...BY_TURN);
-  const event = await receiver.publish(1);
-  const { delivery_id } = (await next(0)).meta;
+  const { receiver, session, event, message } = await pushed(...BY_TURN);
+  const { next, call } = session;
+  const { delivery_id } = message.meta;
   await call("deliveries_nack", { delivery_ids: [delivery_id], reason: "not yet", delay_seconds: 0 });
   await next(1);
   expect(await reasonsOf(event)).toEqual(["not yet"]);
@@ -215,11 +208,8 @@ test("the session may still settle an event by a tool", async () => {
 });
 
 test("without the setting the end of a turn acknowledges nothing", async () => {
-  const receiver = await channels.receiver();
-  const { next } = await receiver.session("--channel");
-  const event = await receiver.publish(1);
-  await receiver.hook("UserPromptSubmit", taken(await next(0), "p1"));
-  await receiver.hook("Stop", { prompt_id: "p1" });
+  const { receiver, event, message } = await pushed("--channel");
+  await turn(receiver, message, "p1");
   expect(await stateOf(event)).toBe("pending");
   expect(filesOf(receiver)).toEqual([]);
 });
@@ -235,6 +225,13 @@ const signedIn = ok(await api(server).post("/auth/login", server.credentials.adm
 const person = api(server, signedIn.access_token);
 
 const asked = async ({ agent }: Receiver) => (await agent.approvals.list()).approvals;
+/** A receiver with a session that relays permissions, which has asked for one. */
+async function asking(...options: string[]) {
+  const receiver = await channels.receiver();
+  const session = await receiver.session(...RELAY, ...options);
+  await session.ask(BASH);
+  return { receiver, session };
+}
 /** Waits for so many questions, newest first. */
 const questions = (receiver: Receiver, count: number) =>
   settle(async () => {
@@ -244,11 +241,9 @@ const questions = (receiver: Receiver, count: number) =>
 const answer = (id: string, choice: string) => person.post(`/approvals/${id}/answer`, { choice });
 
 test("people are asked, and the answer of one is sent back", async () => {
-  const receiver = await channels.receiver();
-  const session = await receiver.session(...RELAY);
+  const { receiver, session } = await asking();
   const expected = { "claude/channel": {}, "claude/channel/permission": {} };
   expect(session.client.getServerCapabilities()?.experimental).toEqual(expected);
-  await session.ask(BASH);
   const [question] = await questions(receiver, 1);
   expect(question).toMatchObject({
     ...{ title: "Claude Code: allow Bash?", choices: ["allow", "deny"], text_allowed: false },
@@ -264,9 +259,7 @@ test("people are asked, and the answer of one is sent back", async () => {
 });
 
 test("two requests at once have each their own answer, which is no message of the channel", async () => {
-  const receiver = await channels.receiver();
-  const session = await receiver.session(...RELAY);
-  await session.ask(BASH);
+  const { receiver, session } = await asking();
   await session.ask({ ...BASH, request_id: "fghij", tool_name: "Write" });
   // Claude Code sends none twice.
   await session.ask(BASH);
@@ -287,9 +280,7 @@ test("two requests at once have each their own answer, which is no message of th
 });
 
 test("no agent can answer, and neither a deadline nor a cancellation is an answer", async () => {
-  const receiver = await channels.receiver();
-  const session = await receiver.session(...RELAY, "--hold", "4s");
-  await session.ask(BASH);
+  const { receiver, session } = await asking("--hold", "4s");
   const [{ id } = { id: "" }] = await questions(receiver, 1);
   const other = await channels.receiver();
   for (const { agent } of [receiver, other])
@@ -336,9 +327,7 @@ test("without the option nothing is asked, and a question that the service refus
 });
 
 test("what is open when the session ends is canceled", async () => {
-  const receiver = await channels.receiver();
-  const session = await receiver.session(...RELAY);
-  await session.ask(BASH);
+  const { receiver, session } = await asking();
   await questions(receiver, 1);
   await session.end();
   await settle(async () => (await asked(receiver))[0]?.status === "canceled");
