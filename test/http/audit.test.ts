@@ -1,8 +1,9 @@
-import { describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Type } from "typebox";
 import { isAudited, type Operation } from "../../lib/contract/contract.ts";
 import { PREFIXED } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
+import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { pagesOf } from "../support/pages.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
@@ -177,4 +178,79 @@ test("the log has nothing of another tenant", async () => {
   expect(theirs.length).toBeGreaterThan(0);
   const own = new Set((await entries("limit=200")).map(({ id }) => id));
   for (const { id } of theirs) expect(own.has(id)).toBe(false);
+});
+
+/** More than two parts of an export. */
+const MANY = 1100;
+const BOT_NAME = '=HYPERLINK("https://evil.example";"x")';
+
+const exporter = await makeWorld(server, "exported");
+const bot = await newAgent(server, exporter.admin, ["memory:read", "memory:write"]);
+ok(await exporter.admin.patch(`/agents/${bot.id}`, { name: BOT_NAME }));
+
+beforeAll(async () => {
+  for (let at = 0; at < MANY; at += 50) {
+    const notes = Array.from({ length: 50 }, (_, n) => bot.del(`/handoffs/${uuid(at + n)}`));
+    for (const { status } of await Promise.all(notes)) expect(status).toBe(404);
+  }
+});
+
+const uuid = (n: number) => `0199c0de-7a11-7c3e-9f00-${String(n).padStart(12, "0")}`;
+
+const exported = async (query: string) => {
+  const { status, headers, body } = await exporter.admin.get(`/audit/export?${query}`);
+  return { status, headers, text: body as string };
+};
+
+test("NDJSON has every entry that the list has, in its order", async () => {
+  const { headers, text } = await exported("format=ndjson&action=handoffs.delete");
+  expect(headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
+  expect(headers.get("content-disposition")).toBe("attachment; filename=audit.ndjson");
+  expect(text.endsWith("\n")).toBe(true);
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const listed = await pagesOf(exporter.admin, "/audit?action=handoffs.delete&limit=200", "entries");
+  expect(listed).toHaveLength(MANY);
+  expect(lines).toEqual(listed.map((entry) => ({ ...entry, actor_name: BOT_NAME })));
+});
+
+test("CSV names the actors, and has nothing that a spreadsheet would run", async () => {
+  const { headers, text } = await exported("action=handoffs.delete&outcome=refused");
+  expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  const [head, first, ...rest] = text.trimEnd().split("\r\n");
+  expect(head).toBe(
+    "at,actor_name,actor_kind,actor_id,action,outcome,error,resource_type,resource_id,ip,request_id,details,id",
+  );
+  expect(rest).toHaveLength(MANY - 1);
+  const name = `"'=HYPERLINK(""https://evil.example"";""x"")"`;
+  expect(first).toContain(`Z,${name},agent,${bot.id},handoffs.delete,refused,not_found,handoff,`);
+  expect(text).not.toMatch(/(^|,)"?[=+@-]/m);
+});
+
+test("the filters are those of the list", async () => {
+  const { text } = await exported(`resource_id=${uuid(7)}`);
+  expect(text.trimEnd().split("\r\n")).toHaveLength(2);
+  const [entry] = ok(await exporter.admin.get("/audit?action=handoffs.delete&limit=1")).entries;
+  const until = (await exported(`format=ndjson&action=handoffs.delete&until=${entry.at}`)).text;
+  expect(until).not.toContain(entry.id);
+});
+
+test("an export of nothing has its header alone", async () => {
+  expect((await exported("action=nothing")).text.trimEnd().split("\r\n")).toHaveLength(1);
+  expect((await exported("format=ndjson&action=nothing")).text ?? "").toBe("");
+});
+
+test("an export is recorded once, however long it is", async () => {
+  const recorded = async () =>
+    ok(await exporter.admin.get("/audit?action=audit.export&limit=200")).entries.length;
+  const before = await recorded();
+  await exported("action=handoffs.delete");
+  expect(await recorded()).toBe(before + 1);
+});
+
+test("an export has nothing of another tenant", async () => {
+  const other = await makeWorld(server, "elsewhere");
+  expect((await other.admin.get("/audit/export?format=ndjson")).body).not.toContain(bot.id);
 });

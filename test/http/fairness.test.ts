@@ -2,10 +2,12 @@ import { afterAll, expect, test } from "@jest/globals";
 import { receive } from "../support/agents.ts";
 import { deliveryGround } from "../support/deliveries.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import type { Answer, Api } from "../support/http.ts";
+import { memory, remember } from "../support/memories.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
-import { ok } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 const BACKLOG = 20_000;
 const BATCH = 100;
@@ -28,7 +30,7 @@ const HOSTILE = {
 };
 const release: (() => void)[] = [];
 
-const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
 const [dead, slow, good] = [await startEndpoint(), await startEndpoint(), await startEndpoint()];
 await dead.stop();
 const backlog = { interests: ["com.example.backlog"] };
@@ -122,4 +124,43 @@ test("the backlog itself is given out oldest first, about", async () => {
     expect(payload.id).toMatch(/^before-\d+$/);
     expect(Number(payload.id.slice("before-".length))).toBeLessThan(1000);
   }
+});
+
+const BATCHES = 5;
+const MEMORIES = 500;
+const READS = 200;
+
+const [crowded, calm] = await Promise.all([
+  makeWorld(ground.server, "crowded"),
+  makeWorld(ground.server, "calm"),
+]);
+for (let batch = 0; batch < BATCHES; batch++) {
+  const memories = Array.from({ length: MEMORIES }, (_, i) => memory({ content: `crowd ${batch} ${i}` }));
+  ok(await crowded.agent.post("/memories/batch", { memories }));
+}
+await remember(calm.agent);
+
+test("reads continue despite any number of costly ones of another tenant and a colleague", async () => {
+  const answers: Answer[] = [];
+  const done = () => answers.filter(({ status }) => status === 200).length;
+  const ask = async () => {
+    answers.push(await crowded.admin.post("/memories/erase", { agent_id: crowded.agentId, dry_run: true }));
+  };
+  const all = Array.from({ length: READS }, ask);
+  const others: [Api, string][] = [
+    [calm.agent, "/memories/health"],
+    [calm.agent, "/memories"],
+    [calm.admin, "/delivery/stats"],
+    [crowded.agent, "/memories?limit=1"],
+  ];
+  await Promise.all(
+    others.map(async ([by, path]) => expect(await by.get(path)).toMatchObject({ status: 200 })),
+  );
+  // Most of them still wait.
+  expect(done()).toBeLessThan(READS / 2);
+  await Promise.all(all);
+  // One after the other: those that could not begin in time are to be repeated.
+  expect(done()).toBeGreaterThan(0);
+  for (const { status, body } of answers)
+    if (status !== 200) expect(body.error).toMatchObject({ details: { retry_after_seconds: 1 } });
 });

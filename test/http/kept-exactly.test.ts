@@ -4,9 +4,9 @@ import { firstAgent, receive } from "../support/agents.ts";
 import type { Answer } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
-import { order, register, SHOP, send } from "../support/webhooks.ts";
+import { deliver, order, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
 
 const TEXT =
   'a\u0000b\u0001 \ud83d\ude00 \u2028 \ufeff \uffff é e\u0301 \r\n "quoted" \\ $ . __proto__ </script>';
@@ -210,4 +210,113 @@ describe("names and titles refuse what would act on a terminal or reverse the te
       expect({ status, refused }).toMatchObject({ status: 400, refused: { error: { details: { field } } } });
     }
   });
+});
+
+const other = await makeWorld(server, "digits");
+/** Whose deliveries are its own. */
+const reader = { ...other.agent, id: other.agentId, token: other.agentToken };
+const LONG = "820982911946154508";
+const eventOf = (type: string, rest: string) =>
+  `{"specversion":"1.0","id":"${randomUUID()}","source":"/till","type":"${type}",${rest}}`;
+const text = async (path: string) => {
+  const response = await fetch(`${server.url}${path}`, {
+    headers: { authorization: `Bearer ${reader.token}` },
+  });
+  return response.text();
+};
+const publish = async (body: string, headers: Record<string, string> = json) =>
+  ok(await reader.post("/events", body, headers)).event_id as string;
+const log = async (id: string) => ok(await reader.get(`/ingest/webhooks/${id}/requests`)).requests;
+
+test("integers that a double cannot hold keep their digits in every mode, to the reader, the filter and the delivery", async () => {
+  const type = "com.long.sold";
+  const filter_expression = `data.order.id == ${LONG}`;
+  ok(await reader.post(`/agents/${reader.id}/interests`, { event_type: type, filter_expression }));
+  const data = `{"order":{"id":${LONG}},"n":[${LONG}]}`;
+  const binary = {
+    ...{ "ce-specversion": "1.0", "ce-type": type, "ce-source": "/till", "ce-id": randomUUID() },
+    ...json,
+  };
+  const ids = [await publish(eventOf(type, `"data":${data}`)), await publish(data, binary)];
+  const batch = `[${eventOf(type, `"data":${data}`)},${eventOf(type, `"data":{"order":{"id":820982911946154509}}`)}]`;
+  const answers = ok(
+    await reader.post("/events", batch, { "content-type": "application/cloudevents-batch+json" }),
+  );
+  ids.push(answers[0].event_id);
+  for (const id of ids) expect(await text(`/events/${id}`)).toContain(`"n":[${LONG}]`);
+  const got: string[] = [];
+  await settle(async () => {
+    got.push(...((await text("/delivery/poll?wait=1")).match(/evt_[\w-]+(?=","payload)/g) ?? []));
+    return got.length >= 3;
+  });
+  expect(new Set(got)).toEqual(new Set(ids));
+  const tried = ok(
+    await reader.post(`/agents/${reader.id}/interests:test`, { event_type: type, filter_expression }),
+  );
+  expect(tried).toMatchObject({ tested: expect.any(Number), matched: 3 });
+});
+
+test("integers that a double cannot hold identify an eventOf of a webhook, and reach its mapping", async () => {
+  const hook = await register(reader, {
+    ...SHOP,
+    source: "long",
+    mapping: { entity: "order", action: "sold", id: "/id" },
+  });
+  const [first, second] = [
+    await send(hook, `{"id":${LONG}}`, json),
+    await send(hook, '{"id":820982911946154509}', json),
+  ];
+  expect([first.body.status, second.body.status]).toEqual(["accepted", "accepted"]);
+  expect(await text(`/events/${first.body.event_id}`)).toContain(`{"id":${LONG}}`);
+  expect(await text(`/events/${first.body.event_id}`)).toContain(`${hook.id}:${LONG}"`);
+});
+
+test("filters see JSON in base64, and null next to it is no data", async () => {
+  const type = "com.base64.measured";
+  const data_base64 = Buffer.from('{"level": 9}').toString("base64");
+  const rest = `"datacontenttype":"application/json","data_base64":"${data_base64}"`;
+  await publish(eventOf(type, rest));
+  await publish(eventOf(type, `"data":null,${rest}`));
+  const given = { event_type: type, filter_expression: "data.level > 8" };
+  expect(ok(await reader.post(`/agents/${reader.id}/interests:test`, given))).toMatchObject({
+    matched: 2,
+    hints: [],
+  });
+});
+
+test("escapes of attributes that are not UTF-8 are refused, by the API and by webhooks", async () => {
+  const hook = await register(reader, { name: "Events", source: "escapes", mapping: "cloudevents" });
+  const headers = (subject: string) => ({
+    ...{ "ce-specversion": "1.0", "ce-type": "com.escaped", "ce-source": "/x", "ce-id": randomUUID() },
+    ...json,
+    "ce-subject": subject,
+  });
+  for (const subject of ["%E4", "K%C3%B6ln%FF", "%ED%A0%80"]) {
+    await refused(reader.post("/events", "{}", headers(subject)), "invalid_event", "subject");
+    const dead = await deliver(hook.url, "{}", serviceHeaders(hook.signing_secret, "{}", headers(subject)));
+    expect(dead.body).toMatchObject({ status: "dead_lettered" });
+  }
+  await settle(async () => (await log(hook.id)).length === 3);
+  expect((await log(hook.id))[0].reason).toMatch(/subject: expected percent-escapes of UTF-8/);
+  for (const [subject, read] of [
+    ["K%C3%B6ln", "Köln"],
+    ["5%", "5%"],
+    ["5% K%C3%B6ln", "5% Köln"],
+  ] as const) {
+    const id = await publish("{}", headers(subject));
+    expect(ok(await reader.get(`/events/${id}`)).payload.subject).toBe(read);
+  }
+});
+
+test("a body with too many values is over a limit, and not called invalid", async () => {
+  const body = `{"samples":[${"1,".repeat(110_000)}1]}`;
+  const refused = await reader.post("/events", eventOf("com.many", `"data":${body}`), json);
+  expect(refused).toMatchObject(refusal(413, "payload_too_large", { max_values: 100_000 }));
+  const binary = { "content-type": "application/json", "ce-specversion": "1.0", "ce-type": "com.many" };
+  const headers = { ...binary, "ce-source": "/many", "ce-id": "many" };
+  expect(await reader.post("/events", body, headers)).toMatchObject(refusal(413, "payload_too_large"));
+  const hook = await register(reader, { ...SHOP, source: "many" });
+  await send(hook, body, json);
+  await settle(async () => (await log(hook.id)).length === 1);
+  expect((await log(hook.id))[0].reason).toMatch(/over the limit for JSON/);
 });

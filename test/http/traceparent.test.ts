@@ -5,12 +5,12 @@ import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
-import { useServer } from "../support/use.ts";
+import { useShared } from "../support/use.ts";
 
 const CALLER_SPAN = "b7ad6b7169203331";
 const traceparent = `00-0af7651916cd43dd8448eb211c80319c-${CALLER_SPAN}-01`;
 
-const server = await useServer({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+const server = await useShared("open");
 const http = await firstAgent(server);
 await http.post(`/agents/${http.id}/interests`, { event_type: "com.example.*" });
 

@@ -7,14 +7,14 @@ import { words } from "./words.ts";
 const LONGER: Record<string, string[]> = {
   "several nodes and lost parts: `nats`, `nodes`, `redis` and the files on a cluster stay": words`
     test/http/backup-cluster test/http/clock-nodes test/http/connectors-nodes test/http/failover
-    test/http/fair-nodes test/http/missing-services test/http/mongo-lost test/http/nats-
+    test/http/missing-services test/http/mongo-lost test/http/nats-
     test/http/operator-nodes test/http/push-idle test/http/rolling-upgrade test/http/rotation
-    test/http/routing-nodes test/http/saturated test/http/schedules-nodes test/http/search-owners
-    test/http/several-nodes test/http/shared-work test/http/waiting-nodes test/nats. test/owners test/redis
+    test/http/routing-nodes test/http/search-owners
+    test/http/several-nodes test/http/shared-work test/nats. test/owners test/redis
     test/round-trips test/two-owners`,
   "kills at one place each: test/rounds kills at all of them": words`
-    test/http/crashes test/http/memories-crash test/http/search-recovery test/store.crash`,
-  "shares and memory under load: `fairness` and `fair-reads` stay": words`
+    test/http/crashes test/http/search-recovery test/store.crash`,
+  "shares and memory under load: `fairness` stays": words`
     test/http/fair-documents extensions/export/test/http/fair-exports test/http/list-memory test/http/loaded
     test/http/many-requests test/http/storage-quota test/http/torture test/http/unread-streams`,
   "other people's programs and packages as installed, which only a change of ours towards them can break": words`

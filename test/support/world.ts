@@ -27,35 +27,34 @@ export const CLUSTER: World = {
   short: ["delivery", "events", "fan-out", "live", "memories", "runs", "sse"],
   alone: {
     "several nodes already": words`
-      alerts clock-nodes connectors-nodes failover fair-nodes missing-services nats nats-away nats-paused
-      nodes redis rolling-upgrade rolling-upgrade-balancer routing-nodes schedules-nodes several-nodes
-      waiting-nodes`,
-    "MongoDB already": ["backup-cluster", "mongo-lost", "saturated"],
+      alerts clock-nodes connectors-nodes failover missing-services nats nats-away
+      nodes redis rolling-upgrade rolling-upgrade-balancer routing-nodes several-nodes`,
+    "MongoDB already": ["backup-cluster", "mongo-lost"],
     "starts one node in either world": ["days", "delivery-logs", "outputs-large", "retention"],
     "the store, the index or the start of one process": words`
-      admin backup device-times disk-space drain erased-bytes first-start loaded memories-crash oauth-times
+      admin backup device-times disk-space drain erased-bytes first-start loaded oauth-times
       rotation search-recovery server-package start`,
     "the gateway's own, without the services behind it": words`
-      browser-sessions challenges edge half-characters idempotency limits mcp-bridge mcp-conformance mcp-guide
+      browser-sessions challenges edge half-characters idempotency limits mcp-bridge mcp-conformance
       oauth-mcp unknown-keys who-may-call`,
     "a client: the same operations are tried by others": words`
       cli cli-agent cli-errors cli-events cli-login client client-listen client-package mcp-agents snippets`,
     "sign-in and keys: identity.test.ts covers a worker": words`
-      api-key-bearer audit-sign-ins guessing oauth-token`,
+      api-key-bearer audit-sign-ins guessing`,
     "state of a single node: nats.test.ts covers a worker": ["observability"],
     "nodes share counts some seconds later: store.usage.test.ts covers two nodes": [
       "storage-quota",
       "tenant-usage",
     ],
-    "queues within one process; fair-nodes.test.ts has two workers": words`
-      fair-documents fair-reads fairness unread-streams`,
+    "queues within one process; several-nodes.test.ts has two workers": words`
+      fair-documents fairness unread-streams`,
     "memory of one process, and rows written while it is stopped": ["list-memory", "list-memory-mongo"],
     "connectors-nodes.test.ts has two workers": ["connectors"],
     "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
     "a kill between two writes, whose order is the same; failover.test.ts kills a worker": ["crashes"],
     "rules within one service, and who sees what": words`
-      documents-access documents-citations enrichment map-again memories-lifecycle memory-erasure memory-paths
-      memory-use outputs-search runs-contract webhook-cloudevents webhook-signatures`,
+      documents-access enrichment map-again memories-lifecycle memory-erasure memory-paths
+      outputs-search runs-contract webhook-cloudevents webhook-signatures`,
     "filters, order and pages: test/suites/store": ["memories-list"],
     "rendering and mail, of one process": ["outputs-files"],
   },

@@ -113,7 +113,7 @@ const PYTHON = { python: "projects.test.ts", console: "projects.test.ts" };
 /** The test that runs a page's blocks of each language, or why none can. */
 const RUN_BY: Record<string, Record<string, string>> = {
   "README.md": {
-    ...{ sh: "examples.test.ts", json: "mcp-guide.test.ts", ts: "examples.test.ts" },
+    ...{ sh: "examples.test.ts", json: "mcp-bridge.test.ts", ts: "examples.test.ts" },
     python: "projects.test.ts",
   },
   "packages/client/README.md": { ts: "client-package.test.ts" },
@@ -140,7 +140,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   "docs/guides/operators-day.md": { sh: "operators-day.test.ts" },
   "docs/guides/receive.md": { sh: "in-order.test.ts", python: "in-order.test.ts" },
   "docs/runbooks/key-leaked.md": { sh: "rotation.test.ts" },
-  "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
+  "docs/mcp.md": { json: "mcp-bridge.test.ts", toml: "mcp-bridge.test.ts" },
   "docs/security.md": { sh: "needs a published release" },
   "docs/sharding.md": { js: "needs a sharded MongoDB" },
 };
