@@ -16,46 +16,38 @@ const control = (settings: string, content: string) =>
 const box = (value: string) =>
   `<w14:checkbox><w14:checked w14:val="${value}"/><w14:checkedState w14:val="2612"/></w14:checkbox>`;
 
-describe("forms of a Word document", () => {
-  test.each<[string, string, string]>([
-    ["a ticked box of Wingdings", sym("Wingdings", "F0FE"), "☑"],
-    ["a crossed box of Wingdings 2", sym("Wingdings 2", "F054"), "☒"],
-    ["an empty box without the private range", sym("Wingdings", "A8"), "☐"],
-    [
-      "a character of a run in Symbol",
-      `${wordRun("7 ")}${inFont("Symbol", "\uf06d")}${wordRun("g")}`,
-      "7 μg",
-    ],
-    ["a letter of a run in Wingdings", inFont("Wingdings", "o"), "☐"],
-    ["a letter of a run in a font of letters", inFont("Arial", "o"), "o"],
-    ["a ticked field", field('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>'), "☒"],
-    ["a field ticked by default", field('<w:checkBox><w:default w:val="1"/></w:checkBox>'), "☒"],
-    [
-      "a field that was cleared",
-      field('<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>'),
-      "☐",
-    ],
-    [
-      "the chosen entry of a list",
-      field(
-        '<w:ddList><w:result w:val="1"/><w:listEntry w:val="sea"/><w:listEntry w:val="rail"/></w:ddList>',
-      ),
-      "rail",
-    ],
-    [
-      "a list that has its text",
-      field('<w:ddList><w:listEntry w:val="sea"/></w:ddList>', wordRun("sea")),
-      "sea",
-    ],
-    ["a field of text", field("<w:textInput/>", wordRun("Lindau")), "Lindau"],
-    ["a ticked control", control(box("1"), sym("Wingdings", "F0A4")), "☒"],
-    ["an empty control", control(box("0"), wordRun("•")), "☐"],
-    ["a control without a sign", control(box("1"), ""), "☒"],
-    ["the text of another control", control("<w:dropDownList/>", wordRun("by air")), "by air"],
-  ])("%s", async (_what, xml, expected) =>
-    expect(await read(wordFile(p(xml, wordRun(" Crane"))))).toBe(`${expected} Crane`),
-  );
-});
+test.each<[string, string, string]>([
+  ["a ticked box of Wingdings", sym("Wingdings", "F0FE"), "☑"],
+  ["a crossed box of Wingdings 2", sym("Wingdings 2", "F054"), "☒"],
+  ["an empty box without the private range", sym("Wingdings", "A8"), "☐"],
+  ["a character of a run in Symbol", `${wordRun("7 ")}${inFont("Symbol", "\uf06d")}${wordRun("g")}`, "7 μg"],
+  ["a letter of a run in Wingdings", inFont("Wingdings", "o"), "☐"],
+  ["a letter of a run in a font of letters", inFont("Arial", "o"), "o"],
+  ["a ticked field", field('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>'), "☒"],
+  ["a field ticked by default", field('<w:checkBox><w:default w:val="1"/></w:checkBox>'), "☒"],
+  [
+    "a field that was cleared",
+    field('<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>'),
+    "☐",
+  ],
+  [
+    "the chosen entry of a list",
+    field('<w:ddList><w:result w:val="1"/><w:listEntry w:val="sea"/><w:listEntry w:val="rail"/></w:ddList>'),
+    "rail",
+  ],
+  [
+    "a list that has its text",
+    field('<w:ddList><w:listEntry w:val="sea"/></w:ddList>', wordRun("sea")),
+    "sea",
+  ],
+  ["a field of text", field("<w:textInput/>", wordRun("Lindau")), "Lindau"],
+  ["a ticked control", control(box("1"), sym("Wingdings", "F0A4")), "☒"],
+  ["an empty control", control(box("0"), wordRun("•")), "☐"],
+  ["a control without a sign", control(box("1"), ""), "☒"],
+  ["the text of another control", control("<w:dropDownList/>", wordRun("by air")), "by air"],
+])("forms of a Word document: %s", async (_what, xml, expected) =>
+  expect(await read(wordFile(p(xml, wordRun(" Crane"))))).toBe(`${expected} Crane`),
+);
 
 const r = (text: string) => `<m:r><m:t>${text}</m:t></m:r>`;
 const e = (xml: string, name = "e") => `<m:${name}>${xml}</m:${name}>`;
@@ -106,25 +98,23 @@ describe("formulas of a Word document", () => {
   });
 });
 
-describe("files within a Word document", () => {
-  const around = `${p(wordRun("Before"))}<w:altChunk r:id="r0"/>${p(wordRun("After"))}`;
-  const within = wordFile(p(wordRun("The inner text")));
-  test.each<[string, string, string | Uint8Array, string]>([
-    ["HTML", "part.html", "<h2>Fees</h2><p>Five <b>euro</b></p>", "## Fees\n\nFive euro"],
-    ["text", "part.txt", "Five euro", "Five euro"],
-    [
-      "a web archive",
-      "part.mht",
-      'MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="b"\r\n\r\n--b\r\nContent-Type: text/html; charset="utf-8"\r\n' +
-        "Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>F=C3=BCnf eu=\r\nro</p>\r\n--b--\r\n",
-      "Fünf euro",
-    ],
-    ["another Word document", "part.docx", within, "The inner text"],
-  ])("%s is read at its place", async (_what, name, content, expected) => {
-    const bytes = typeof content === "string" ? strToU8(content) : content;
-    const file = wordFile(around, [["aFChunk", name]], { [`word/${name}`]: bytes });
-    expect(await read(file)).toBe(`Before\n\n${expected}\n\nAfter`);
-  });
+const around = `${p(wordRun("Before"))}<w:altChunk r:id="r0"/>${p(wordRun("After"))}`;
+const within = wordFile(p(wordRun("The inner text")));
+test.each<[string, string, string | Uint8Array, string]>([
+  ["HTML", "part.html", "<h2>Fees</h2><p>Five <b>euro</b></p>", "## Fees\n\nFive euro"],
+  ["text", "part.txt", "Five euro", "Five euro"],
+  [
+    "a web archive",
+    "part.mht",
+    'MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="b"\r\n\r\n--b\r\nContent-Type: text/html; charset="utf-8"\r\n' +
+      "Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>F=C3=BCnf eu=\r\nro</p>\r\n--b--\r\n",
+    "Fünf euro",
+  ],
+  ["another Word document", "part.docx", within, "The inner text"],
+])("%s is read at its place within a Word document", async (_what, name, content, expected) => {
+  const bytes = typeof content === "string" ? strToU8(content) : content;
+  const file = wordFile(around, [["aFChunk", name]], { [`word/${name}`]: bytes });
+  expect(await read(file)).toBe(`Before\n\n${expected}\n\nAfter`);
 });
 
 describe("what is not read of a Word document", () => {
