@@ -4,12 +4,12 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
 import { withKey } from "../support/agents.ts";
-import { type Ground, onGround, pollSome, useGround } from "../support/deliveries.ts";
+import { deliveryGround, type Ground, onGround, pollSome, useGround } from "../support/deliveries.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
 import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
-import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"));
@@ -349,3 +349,42 @@ async function openBreakers(): Promise<number> {
 async function parked(): Promise<number> {
   return Number(/push_attempts_total\{outcome="park"\} (\d+)/.exec(await metrics())?.[1] ?? 0);
 }
+
+// An endpoint that was allowed earlier is stored: the check at connection time must refuse it.
+test("a private endpoint is refused when it is named, and again when it is connected to", async () => {
+  const endpoint = await startEndpoint();
+  endpoints.push(endpoint);
+  const { port } = new URL(endpoint.url);
+  const urls = [endpoint.url, `http://localhost:${port}/hook`, `http://2130706433:${port}/hook`];
+  const receivers = await Promise.all(
+    urls.map((delivery_endpoint, i) =>
+      newReceiver(ground.server, ground.admin, `r${i}`, {
+        interests: ["com.example.guard"],
+        agent: { delivery_mode: "push", delivery_endpoint, retry_budget: 1 },
+      }),
+    ),
+  );
+  await ground.publish("com.example.guard");
+  await settle(() => endpoint.pushed.length === 3);
+  // Pushes that were not recorded as acknowledged before the kill would be repeated.
+  for (const { api } of receivers)
+    await settle(async () => ok(await api.get("/delivery/stats")).pending === 0);
+  await ground.server.kill();
+  const strict = await deliveryGround({ dataDir: ground.server.dataDir });
+  await using _server = strict.server;
+  const refused = await strict.admin.patch(`/agents/${receivers[0]?.id}`, {
+    delivery_endpoint: endpoint.url,
+  });
+  const field = { field: "delivery_endpoint" };
+  expect(refused).toMatchObject(refusal(400, "validation_error", field));
+  expect(refused.body.error.message).toMatch(
+    /is not a public address; .* unless the operator sets PUSH_ALLOW_PRIVATE\.$/,
+  );
+  await strict.publish("com.example.guard");
+  const { items } = await settle(async () => {
+    const dlq = ok(await strict.admin.get("/delivery/dlq?type=com.example.guard"));
+    return dlq.count === 3 && dlq;
+  });
+  for (const { dlq_reason } of items) expect(dlq_reason).toMatch(/\(1\): .*is not a public address/);
+  expect(endpoint.pushed).toHaveLength(3);
+});

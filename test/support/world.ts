@@ -50,7 +50,7 @@ export const CLUSTER: World = {
       fair-documents fairness unread-streams`,
     "memory of one process, and rows written while it is stopped": ["list-memory", "list-memory-mongo"],
     "connectors-nodes.test.ts has two workers": ["connectors"],
-    "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
+    "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns"],
     "a kill between two writes, whose order is the same; failover.test.ts kills a worker": ["crashes"],
     "rules within one service, and who sees what": words`
       documents-access enrichment map-again memories-lifecycle memory-erasure memory-paths
