@@ -1,8 +1,7 @@
 /** @needs mongodb: the backup of a record in MongoDB, as the guide describes it. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -11,6 +10,7 @@ import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { agentToken, api } from "../support/http.ts";
 import { freshName, startMongo } from "../support/mongo.ts";
 import { onPath } from "../support/needs.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -35,15 +35,11 @@ async function move(from: string, to: string): Promise<void> {
 }
 
 async function dumpAndRestore(from: string, to: string): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "sensorium-dump-"));
+  const archive = `--archive=${join(await ownFolder(), "dump")}`;
   const name = (url: string) => new URL(url).pathname.slice(1);
-  try {
-    await run("mongodump", [`--uri=${from}`, `--archive=${join(folder, "dump")}`]);
-    const renamed = [`--nsFrom=${name(from)}.*`, `--nsTo=${name(to)}.*`];
-    await run("mongorestore", [`--uri=${to}`, `--archive=${join(folder, "dump")}`, ...renamed]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await run("mongodump", [`--uri=${from}`, archive]);
+  const renamed = [`--nsFrom=${name(from)}.*`, `--nsTo=${name(to)}.*`];
+  await run("mongorestore", [`--uri=${to}`, archive, ...renamed]);
 }
 
 async function opened(url: string): Promise<{ db: Db } & AsyncDisposable> {

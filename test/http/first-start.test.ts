@@ -1,18 +1,17 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type Context, Errors, type Middleware } from "moleculer";
 import { SigningKeyModel } from "../../services/identity/auth/auth.model.ts";
 import { SigningKeys } from "../../services/identity/auth/signing-keys.ts";
 import { type Credentials, ensureFirstTenant } from "../../services/identity/tenants/first-start.ts";
 import { startIdentity } from "../support/node.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 let dataDir: string;
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-first-"));
+  dataDir = await ownFolder();
 });
-afterEach(() => rm(dataDir, { recursive: true }));
 
 type Node = Awaited<ReturnType<typeof startIdentity>>;
 
@@ -145,7 +144,7 @@ describe("a later start", () => {
 
 describe("two nodes that start at once on one record", () => {
   test("make one tenant, and only one of them shows credentials, which are good", async () => {
-    const other = await mkdtemp(join(tmpdir(), "sensorium-first-"));
+    const other = await ownFolder();
     await onNode(async (node) => {
       const config = { ...node.runtime.config, DATA_DIR: other };
       const elsewhere = { ...node, runtime: { ...node.runtime, config } };
@@ -154,7 +153,6 @@ describe("two nodes that start at once on one record", () => {
       await expectGood(node, shown[0] as Credentials);
     });
     expect([...(await readdir(dataDir)), ...(await readdir(other))]).not.toContain(".credentials.pending");
-    await rm(other, { recursive: true });
   });
 
   test("agree on one key for tokens", async () => {

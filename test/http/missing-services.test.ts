@@ -1,7 +1,5 @@
 /** @needs mongodb, nats: a gateway in front of a worker that lacks services, as one of an earlier version does. */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
@@ -10,6 +8,7 @@ import type { Child } from "../support/child.ts";
 import { api } from "../support/http.ts";
 import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -28,7 +27,7 @@ const mongo = await startMongo();
 
   beforeAll(async () => {
     nats = await startNats();
-    folder = await mkdtemp(join(tmpdir(), "sensorium-older-"));
+    folder = await ownFolder();
     env = {
       MONGO_URL: "url" in mongo ? mongo.url : "",
       ...{ NATS_URL: nats.url, SECRET_KEY: randomBytes(32).toString("base64"), RATE_LIMIT_PER_MINUTE: "0" },
@@ -45,7 +44,6 @@ const mongo = await startMongo();
     await gateway?.stop();
     await worker?.end("SIGTERM");
     await nats?.stop();
-    if (folder) await rm(folder, { recursive: true });
     if ("url" in mongo) await mongo.stop();
   });
 

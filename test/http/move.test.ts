@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFile, truncate, writeFile } from "node:fs/promises";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { ENV, makeMover, moveSuite, worldOn } from "../suites/move.ts";
 import { api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 moveSuite("another embedded store", {});
 
@@ -24,12 +24,8 @@ const whole = `tenants export ${bare.slug} ${mover.file("bare-whole.tar")} ${mov
 await mover.doneAt(source, whole);
 await source.stop();
 const bytes = await readFile(mover.file("whole.tar"));
-const server = await startServer({ env: ENV });
+const server = await useServer({ env: ENV });
 const operator = api(server, OPERATOR_TOKEN);
-afterAll(async () => {
-  await server?.stop();
-  await mover?.remove();
-});
 
 describe("an import", () => {
   const importing = (name: string, more = "") =>

@@ -1,7 +1,4 @@
 /** @needs mongodb, nats: the services spread over two nodes, which meet over NATS and share one record. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { START } from "../support/alone.ts";
@@ -9,6 +6,7 @@ import { type Child, startChild } from "../support/child.ts";
 import { api } from "../support/http.ts";
 import { startNats } from "../support/nats.ts";
 import { onNodes } from "../support/on-nodes.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { settle } from "../support/settle.ts";
 
 // More than any disk has.
@@ -147,25 +145,21 @@ await onNodes("a gateway and a worker over NATS", 1, settings, ({ nodes, admin: 
 
 test("a node on NATS that keeps its record to itself says so", async () => {
   const nats = await startNats();
-  const dataDir = await mkdtemp(join(tmpdir(), "sensorium-own-"));
   const { PATH = "" } = process.env;
-  const env = { PATH, DATA_DIR: dataDir, PORT: "0", NATS_URL: nats.url };
+  const env = { PATH, DATA_DIR: await ownFolder(), PORT: "0", NATS_URL: nats.url };
   const node = await startChild(process.execPath, START, { env });
   await node.find(/NATS_URL without MONGO_URL: /);
   await node.find(/Sensorium is ready/);
   expect(await node.end("SIGTERM")).toMatchObject({ code: 0 });
   await nats.stop();
-  await rm(dataDir, { recursive: true });
 });
 
 test("a server that takes too small messages is refused in one clear line", async () => {
   const small = await startNats("1MB");
-  const dataDir = await mkdtemp(join(tmpdir(), "sensorium-small-"));
   const { PATH = "" } = process.env;
-  const env = { PATH, DATA_DIR: dataDir, PORT: "0", NATS_URL: small.url };
+  const env = { PATH, DATA_DIR: await ownFolder(), PORT: "0", NATS_URL: small.url };
   const node = await startChild(process.execPath, START, { env });
   expect(await node.exited).toMatchObject({ code: 1 });
   expect(node.output()).toMatch(/^The server of NATS_URL accepts messages of at most 1048576 bytes.*\n$/);
   await small.stop();
-  await rm(dataDir, { recursive: true });
 });

@@ -1,8 +1,5 @@
 /** @needs mongodb: two nodes on one record, without NATS: changes on one apply on the other. */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { cloudEvent, newAgent } from "../support/agents.ts";
@@ -10,6 +7,7 @@ import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startMongo } from "../support/mongo.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
@@ -111,9 +109,9 @@ const here = "url" in mongo;
   test("a node ends when there are rows of a format that it does not know", async () => {
     const url = new URL(here ? mongo.url : "");
     url.pathname += "_newer";
-    const folder = await mkdtemp(join(tmpdir(), "sensorium-node-"));
+    const DATA_DIR = await ownFolder();
     const SECRET_KEY = randomBytes(32).toString("base64");
-    const env = { PATH: process.env.PATH, PORT: "0", DATA_DIR: folder, MONGO_URL: url.href, SECRET_KEY };
+    const env = { PATH: process.env.PATH, PORT: "0", DATA_DIR, MONGO_URL: url.href, SECRET_KEY };
     const node = await startChild(process.execPath, START, { env: { ...env, OPERATOR_TOKEN } });
     const [, address = ""] = await node.find(/Sensorium is ready: (\S+)/);
     const newer = new MongoClient(url.href);
@@ -125,19 +123,17 @@ const here = "url" in mongo;
     expect(node.output()).toMatch(/"fatal".*rows of format 1000, and this version/);
     await newer.db().dropDatabase();
     await newer.close();
-    await rm(folder, { recursive: true });
   });
 
   test("a node with another key, or with none, says so and does not start", async () => {
     const { PATH = "" } = process.env;
     const keys = [randomBytes(32).toString("base64"), ""];
     for (const SECRET_KEY of keys) {
-      const folder = await mkdtemp(join(tmpdir(), "sensorium-node-"));
-      const env = { PATH, PORT: "0", DATA_DIR: folder, MONGO_URL: here ? mongo.url : "", SECRET_KEY };
+      const DATA_DIR = await ownFolder();
+      const env = { PATH, PORT: "0", DATA_DIR, MONGO_URL: here ? mongo.url : "", SECRET_KEY };
       const node = await startChild(process.execPath, START, { env });
       expect(await node.exited).toMatchObject({ code: 1 });
       expect(node.output()).toMatch(/^.*SECRET_KEY.*\n$/);
-      await rm(folder, { recursive: true });
     }
   });
 });

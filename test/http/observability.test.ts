@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { type Credentials, startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { useServer } from "../support/use.ts";
@@ -243,7 +243,7 @@ describe("a node whose disk is nearly full", () => {
   let server: Pick<TestServer, "url" | "root">;
   let credentials: Credentials;
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-full-"));
+    dataDir = await ownFolder();
     const { PATH = "" } = process.env;
     // No disk has as much free as this asks for.
     const env = { PATH, PORT: "0", DATA_DIR: dataDir, MIN_FREE_DISK_MB: "1000000000" };
@@ -254,7 +254,6 @@ describe("a node whose disk is nearly full", () => {
   });
   afterAll(async () => {
     expect(await child.end("SIGTERM")).toEqual({ code: 0, signal: null });
-    await rm(dataDir, { recursive: true });
   });
 
   test("is alive, and not ready because of it", async () => {

@@ -1,7 +1,6 @@
 /** @needs mongodb, nats, history: forward to this version and back, behind a balancer that checks health. */
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -13,6 +12,7 @@ import { remember } from "../support/memories.ts";
 import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
 import { versionsBefore } from "../support/needs.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -40,7 +40,7 @@ const here = "url" in mongo && (await versionsBefore()).length > 0;
   const nodes = new Map<string, TestServer>();
 
   beforeAll(async () => {
-    scratch = await mkdtemp(join(tmpdir(), "sensorium-rollback-"));
+    scratch = await ownFolder();
     [former, nats] = await Promise.all([checkOutFormer(), startNats()]);
     env = {
       MONGO_URL: "url" in mongo ? mongo.url : "",
@@ -65,7 +65,6 @@ const here = "url" in mongo && (await versionsBefore()).length > 0;
     await Promise.all([...nodes.values()].map((node) => node.stop()));
     await nats?.stop();
     await former?.remove();
-    if (scratch) await rm(scratch, { recursive: true });
     if ("url" in mongo) await mongo.stop();
   }, LONGEST_MS);
 

@@ -1,8 +1,5 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import type { Caller } from "../../lib/access/caller.ts";
 import { AgentModel } from "../../services/identity/agents/agents.model.ts";
@@ -11,6 +8,7 @@ import { newErasing } from "../../services/identity/tenants/tenants.ts";
 import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startIdentity } from "../support/node.ts";
+import { atEnd, ownFolder } from "../support/own-folder.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
@@ -102,12 +100,8 @@ describe("the operator's tenants", () => {
   });
 });
 
-const dataDir = await mkdtemp(join(tmpdir(), "sensorium-tenants-"));
-const node = await startIdentity(dataDir);
-afterAll(async () => {
-  await node?.stop();
-  await rm(dataDir, { recursive: true });
-});
+const node = await startIdentity(await ownFolder());
+atEnd(node.stop);
 
 describe("leftovers of a crash", () => {
   const ADMIN = { email: "a@b.example", password: "secret" };

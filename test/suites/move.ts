@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { run, runProcess } from "../support/admin.ts";
 import { startAlone } from "../support/alone.ts";
 import { holdings } from "../support/holdings.ts";
 import { agentToken, api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
@@ -20,7 +20,7 @@ const LARGE = `# Large\n\n${"All of it arrives. ".repeat(60_000)}`;
 
 /** A folder with a passphrase, and the command line. */
 export async function makeMover() {
-  const scratch = await mkdtemp(join(tmpdir(), "sensorium-move-"));
+  const scratch = await ownFolder();
   const file = (name: string) => join(scratch, name);
   await writeFile(file("passphrase"), "correct horse battery\n");
   const done = async ({ code, output, result }: Awaited<ReturnType<typeof run>>) => {
@@ -37,7 +37,6 @@ export async function makeMover() {
     doneAt: async ({ root }: TestServer, command: string) =>
       done(await admin(scratch, `${command} --url ${root}`)),
     doneOffline: async (dataDir: string, command: string) => done(await offline(dataDir, command)),
-    remove: () => rm(scratch, { recursive: true, force: true }),
   };
 }
 
@@ -98,7 +97,6 @@ export function moveSuite(where: string, other: Record<string, string>): void {
     afterAll(async () => {
       await source?.stop();
       await target?.stop();
-      await mover?.remove();
     });
 
     function publishing() {
