@@ -10,10 +10,10 @@ import { channelsService } from "../services/sense/channels/channels.service.ts"
 import { deliveriesService } from "../services/sense/deliveries/deliveries.service.ts";
 import { eventsService } from "../services/sense/events/events.service.ts";
 import { interestsService } from "../services/sense/interests/interests.service.ts";
-import { startMongo } from "./support/mongo.ts";
 import { startServices } from "./support/node.ts";
 import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
+import { useMongo } from "./support/use.ts";
 
 const SERVICES = [
   ...[agentsService, channelsService, deliveriesService, eventsService],
@@ -23,7 +23,7 @@ const EVENTS = 60;
 const AGENTS = 5;
 const PAGE = 100;
 const tenant_id = "tn_counted";
-const mongo = await startMongo();
+const mongo = await useMongo();
 
 ("url" in mongo ? describe : describe.skip)("round trips to the record", () => {
   const url = "url" in mongo ? mongo.url : "";
@@ -53,7 +53,6 @@ const mongo = await startMongo();
   afterAll(async () => {
     await node?.stop();
     await client.close();
-    if ("url" in mongo) await mongo.stop();
   });
 
   // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { MongoClient } from "mongodb";
 import { openStore, type Store } from "../storage/connection.ts";
-import { startMongo } from "./support/mongo.ts";
 import { settle } from "./support/settle.ts";
+import { useMongo } from "./support/use.ts";
 
 type Broken = { socket: { destroy(): void } };
 /** The driver's connections to a server: its monitor's, and those of commands. */
 type DriverServer = { monitor: { connection: Broken | null }; pool: { checkedOut: Set<Broken> } };
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 const here = "url" in mongo;
 
 (here ? describe : describe.skip)("a connection that breaks as a command is written to it", () => {
@@ -28,7 +28,6 @@ const here = "url" in mongo;
   });
   afterAll(async () => {
     await store?.close();
-    if (here) await mongo.stop();
   });
 
   test("fails the command, and the next one is answered", async () => {

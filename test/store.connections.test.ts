@@ -4,12 +4,10 @@ import type { FairQueue } from "../lib/queue/fair-queue.ts";
 import { RecordedModel } from "../services/platform/usage/traffic.model.ts";
 import { queueFor, type Store } from "../storage/connection.ts";
 import { isSystemic } from "../storage/store-lost.ts";
-import { startMongo } from "./support/mongo.ts";
-import { atEnd } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
+import { useMongo } from "./support/use.ts";
 
-const mongo = await startMongo();
-if ("url" in mongo) atEnd(mongo.stop);
+const mongo = await useMongo();
 
 describe("the connections to MongoDB", () => {
   if (!("url" in mongo)) return test.skip(mongo.skipped, () => {});

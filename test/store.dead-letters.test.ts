@@ -7,9 +7,8 @@ import { type DeadLetterFilter, findDead } from "../services/sense/deliveries/de
 import { deadFields } from "../services/sense/deliveries/dead-letter-state.ts";
 import { type DeliveryDoc, DeliveryModel } from "../services/sense/deliveries/deliveries.model.ts";
 import type { TenantCollection } from "../storage/collection.ts";
-import { startMongo } from "./support/mongo.ts";
-import { atEnd } from "./support/own-folder.ts";
 import { ownBroker, ownStore } from "./support/own-store.ts";
+import { useMongo } from "./support/use.ts";
 
 const tenant_id = "tn_dead";
 const admin = { kind: "agent", tenant_id, agent_id: "ag_admin", scopes: ["admin"] } as unknown as Caller;
@@ -17,8 +16,7 @@ const DIED = Date.parse("2026-01-01T00:00:00Z");
 /** More than two windows. */
 const ROWS = 1_200;
 
-const mongo = await startMongo();
-if ("url" in mongo) atEnd(mongo.stop);
+const mongo = await useMongo();
 
 function header(_id: string) {
   const n = Number(_id.slice(4));

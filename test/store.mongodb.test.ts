@@ -1,11 +1,10 @@
 /** @needs mongodb: the same suite as the embedded store, on MongoDB's own driver. */
 import { describe, test } from "@jest/globals";
 import { storeSuite } from "./suites/store.ts";
-import { startMongo } from "./support/mongo.ts";
-import { atEnd } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
+import { useMongo } from "./support/use.ts";
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 
 /** Where mongo-java-server answers otherwise than MongoDB 7 does. */
 const STAND_IN_LACKS = [
@@ -15,7 +14,6 @@ const STAND_IN_LACKS = [
 ];
 
 if ("url" in mongo) {
-  atEnd(mongo.stop);
   storeSuite({
     name: mongo.kind,
     lacks: mongo.kind === "mongo-java-server" ? STAND_IN_LACKS : [],

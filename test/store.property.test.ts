@@ -6,17 +6,15 @@ import type { PackedField, Storage } from "mongoose-sqlite";
 import type { Store } from "../storage/connection.ts";
 import { documents, filters, updates } from "./suites/store/arbitrary.ts";
 import type { AnyCollection } from "./suites/store.ts";
-import { startMongo } from "./support/mongo.ts";
-import { atEnd } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
+import { useMongo } from "./support/use.ts";
 
 const INDEXES = [{ a: 1 }, { s: 1, b: -1 }, { c: 1, s: 1 }, { "a.x": 1 }] as const;
 const ROUNDS = 150;
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 const portable = !("url" in mongo) || mongo.kind === "mongo-java-server";
 
-if ("url" in mongo) atEnd(mongo.stop);
 const embedded = await ownStore();
 const reference = "url" in mongo ? await ownStore(mongo.url) : undefined;
 let made = 0;

@@ -1,9 +1,9 @@
 /** @needs mongodb: the MongoDB that the other tests talk to answers as today's driver expects. */
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
-import { startMongo } from "./support/mongo.ts";
+import { useMongo } from "./support/use.ts";
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 const here = "url" in mongo;
 
 (here ? describe : describe.skip)("a MongoDB to test against", () => {
@@ -11,7 +11,6 @@ const here = "url" in mongo;
 
   afterAll(async () => {
     await client.close();
-    if (here) await mongo.stop();
   });
 
   test("starts with an empty database", async () =>

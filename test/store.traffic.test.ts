@@ -11,12 +11,10 @@ import {
 } from "../services/platform/usage/tally.ts";
 import { Traffic } from "../services/platform/usage/traffic.ts";
 import type { Store } from "../storage/connection.ts";
-import { startMongo } from "./support/mongo.ts";
-import { atEnd } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
+import { useMongo } from "./support/use.ts";
 
-const mongo = await startMongo();
-if ("url" in mongo) atEnd(mongo.stop);
+const mongo = await useMongo();
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;

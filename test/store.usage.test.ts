@@ -8,17 +8,16 @@ import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import type { Store } from "../storage/connection.ts";
-import { startMongo } from "./support/mongo.ts";
 import { atEnd, ownFolder } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
+import { useMongo } from "./support/use.ts";
 
 type Note = TenantDocument & { text: string };
 
 const schema = new Schema<Note>({ _id: String, tenant_id: String, text: String }, { versionKey: false });
 schema.index({ tenant_id: 1, _id: 1 });
 
-const mongo = await startMongo();
-if ("url" in mongo) atEnd(mongo.stop);
+const mongo = await useMongo();
 const KB = 1000;
 const QUOTA_MB = 1;
 

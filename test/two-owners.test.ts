@@ -11,17 +11,15 @@ import { deliveriesService } from "../services/sense/deliveries/deliveries.servi
 import type { Received } from "../services/sense/deliveries/receive.ts";
 import type { Outcomes } from "../services/sense/deliveries/settle.ts";
 import type { Store } from "../storage/connection.ts";
-import { startMongo } from "./support/mongo.ts";
-import { atEnd } from "./support/own-folder.ts";
 import { ownBroker, ownStore } from "./support/own-store.ts";
 import { settle } from "./support/settle.ts";
+import { useMongo } from "./support/use.ts";
 
 const EVENTS = 400;
 const RECEIVERS = 4;
 const tenant_id = "tn_a";
 const agent_id = "ag_shared";
-const mongo = await startMongo();
-if ("url" in mongo) atEnd(mongo.stop);
+const mongo = await useMongo();
 
 /** A node without a transporter: it knows of no other, so that every key is its own. */
 async function startNode(store: Store): Promise<ServiceBroker> {

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { startChild } from "../support/child.ts";
-import { startMongo } from "../support/mongo.ts";
+import { useMongo } from "../support/use.ts";
 
 const COMMAND = join(import.meta.dirname, "../atlas/check.ts");
-const mongo = await startMongo();
+const mongo = await useMongo();
 
 async function check(env: Record<string, string>) {
   const { MONGO_URL: _, ...others } = process.env;
@@ -22,16 +22,12 @@ test("without MONGO_URL it says what to set", async () => {
 
 if ("url" in mongo) {
   test("on a server without Atlas Search it names what that cannot show, and fails nothing", async () => {
-    try {
-      const { code, output } = await check({ MONGO_URL: mongo.url });
-      expect(output).toMatch(/^\$search names the tenant first +not supported +no Atlas Search/m);
-      expect(output).toMatch(/^failover loses no answered write +not supported +no(t tried| replica set)/m);
-      if (mongo.kind === "mongo-java-server") expect(output).not.toMatch(/ ok /);
-      expect(output).not.toContain("FAILED");
-      expect(code).toBe(0);
-    } finally {
-      await mongo.stop();
-    }
+    const { code, output } = await check({ MONGO_URL: mongo.url });
+    expect(output).toMatch(/^\$search names the tenant first +not supported +no Atlas Search/m);
+    expect(output).toMatch(/^failover loses no answered write +not supported +no(t tried| replica set)/m);
+    if (mongo.kind === "mongo-java-server") expect(output).not.toMatch(/ ok /);
+    expect(output).not.toContain("FAILED");
+    expect(code).toBe(0);
   });
 } else {
   test.skip(mongo.skipped, () => {});

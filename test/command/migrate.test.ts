@@ -4,15 +4,15 @@ import { expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
-import { startMongo, type TestMongo } from "../support/mongo.ts";
-import { atEnd, ownFolder } from "../support/own-folder.ts";
+import type { TestMongo } from "../support/mongo.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { freePort } from "../support/ports.ts";
+import { useMongo } from "../support/use.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
 
-const mongo = await startMongo();
-if ("stop" in mongo) atEnd(mongo.stop);
+const mongo = await useMongo();
 const dataDir = await ownFolder();
 
 async function migrate(env: Record<string, string>) {

@@ -8,14 +8,15 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Db, type Document, MongoClient } from "mongodb";
 import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { agentToken, api } from "../support/http.ts";
-import { freshName, startMongo } from "../support/mongo.ts";
+import { freshName } from "../support/mongo.ts";
 import { onPath } from "../support/needs.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 const here = "url" in mongo;
 const MARKDOWN = { "content-type": "text/markdown" };
 const LARGE = `# Report\n\n${"A line of the report that is restored. ".repeat(10_000)}`;
@@ -78,7 +79,6 @@ async function copy(from: Db, to: Db, name: string): Promise<void> {
     await server?.stop();
     if (!here) return;
     await drop(copyUrl);
-    await mongo.stop();
   });
 
   const event = (id: string) => ({ specversion: "1.0", id, type: "com.example.kept", source: "/drill" });

@@ -1,12 +1,12 @@
 /** Commands of an agent and of a person who signed in: interests, memories, schedules, questions. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 const done: Cli["done"] = (...args) => cli.done(...args);
 const json: Cli["json"] = (...args) => cli.json(...args);
@@ -14,11 +14,10 @@ const json: Cli["json"] = (...args) => cli.json(...args);
 const server = await useShared();
 const { agent, admin: user } = server.credentials;
 const admin = createClient({ url: server.url, apiKey: agent.api_key });
-const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: agent.api_key });
-const person = newCli();
+const cli = use(newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: agent.api_key }));
+const person = use(newCli());
 const login = ["login", user.email, "--password-stdin", "--url", server.root];
 expect((await person.run(login, { input: user.password })).code).toBe(0);
-afterAll(() => Promise.all([cli.remove(), person.remove()]));
 
 test("an interest is tried, made, listed and withdrawn", async () => {
   await done("publish", "com.example.tried", '{"total": 7}');

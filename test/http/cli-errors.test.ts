@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { find } from "../../packages/client/cli/find.ts";
 import { parse } from "../../packages/client/cli/parse.ts";
 import { createClient } from "../../packages/client/index.ts";
 import { newAgent, newCli } from "../support/cli.ts";
 import { settle } from "../support/settle.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 const REVOKED = `ak_live_${"0".repeat(32)}`;
 const NOWHERE = "http://127.0.0.1:9";
@@ -82,7 +82,7 @@ const AT_ONCE = 12;
 
 // It has no limits of failures: every command is refused once.
 const server = await useShared();
-const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
+const cli = use(newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED }));
 // The file that `eval QUESTIONS` reads.
 writeFileSync(join(cli.folder, "questions"), '{"question": "Who waters the figs?", "answers": []}');
 const queue: (() => Promise<void>)[] = [];
@@ -101,7 +101,6 @@ const work = async () => {
 };
 // Each test waits for its own.
 for (let n = 0; n < AT_ONCE; n++) void work();
-afterAll(() => cli.remove());
 
 const linesOf = (err: string) => err.trimEnd().split("\n");
 

@@ -4,19 +4,18 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { createClient } from "../../packages/client/index.ts";
 import { newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 const server = await useShared();
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 const made = await newAgent(server, admin, "at the terminal", ["send", "receive"]);
 const { id: agentId, client: agent } = made;
-const cli = newCli(made.env);
-afterAll(() => cli.remove());
+const cli = use(newCli(made.env));
 
 test("listen and tail receive published events", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });

@@ -1,20 +1,19 @@
 /** @needs python: it has pseudo-terminals. The questions of signing in on the command line. */
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newCli } from "../support/cli.ts";
 import { api } from "../support/http.ts";
 import { ok } from "../support/tenancy.ts";
 import { openTerminal } from "../support/terminal.ts";
 import { codeOf, wrongCode } from "../support/totp.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 const server = await useShared();
-const cli = newCli({ SENSORIUM_URL: server.root });
+const cli = use(newCli({ SENSORIUM_URL: server.root }));
 const { email, password } = server.credentials.admin;
 const { access_token } = ok(await api(server).post("/auth/login", { email, password }));
 const own = api(server, access_token);
 const { secret } = ok(await own.post("/auth/totp", { password }));
 ok(await own.post("/auth/totp/confirm", { code: codeOf(secret) }));
-afterAll(() => cli.remove());
 
 test("asks for e-mail, password and code, and shows neither of the secrets it was given", async () => {
   const terminal = openTerminal(cli, ["login"]);

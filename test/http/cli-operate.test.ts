@@ -2,13 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { byLogin, createClient, isApiError } from "../../packages/client/index.ts";
 import { COMPILED } from "../support/child.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { onPath } from "../support/needs.ts";
 import { settle } from "../support/settle.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 const BIN = join(import.meta.dirname, "../../packages/client/bin.js");
 
@@ -18,12 +18,11 @@ const person = createClient({ url: server.url, authorize: byLogin(server.credent
 const of = { event_type: "com.example.job", delivery_mode: "poll", retry_budget: 1 } as const;
 const { id: agentId, client: agent } = await newAgent(server, admin, "stuck", ["receive"], of);
 /** A person who signed in; nothing in the environment. */
-const cli = newCli();
+const cli = use(newCli());
 const { email, password } = server.credentials.admin;
 const login = ["login", email, "--password-stdin", "--url", server.root];
 const signedIn = await cli.run(login, { input: `${password}\n` });
 expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
-afterAll(() => cli.remove());
 
 const profilesOf = ({ folder }: Cli) => join(folder, ".config/sensorium/profiles.json");
 const readProfiles = () => JSON.parse(readFileSync(profilesOf(cli), "utf8"));

@@ -2,19 +2,18 @@ import { spawn as spawnProcess } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { createClient } from "../../packages/client/index.ts";
 import { newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 let agents = 0;
 
 const server = await useShared();
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-const cli = newCli({ SENSORIUM_URL: server.root });
-afterAll(() => cli.remove());
+const cli = use(newCli({ SENSORIUM_URL: server.root }));
 
 /** An agent that receives events of a separate type, and how it works. */
 async function worker(scopes = ["receive", "memory:read", "memory:write"], retries?: number[]) {

@@ -5,7 +5,7 @@ import { byLogin, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 const server = await useShared("local");
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
@@ -13,8 +13,7 @@ const person = createClient({ url: server.url, authorize: byLogin(server.credent
 const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
 const made = await newAgent(server, admin, "at the terminal", [...scopes]);
 const agentId = made.id;
-const cli = newCli(made.env);
-afterAll(() => cli.remove());
+const cli = use(newCli(made.env));
 
 /** The status of the agent's code, once a device has claimed it. */
 const claimed = () =>

@@ -1,18 +1,17 @@
 /** Changes over days, on a server whose clock is set. */
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
-import { startAlone } from "../support/alone.ts";
+import { expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
+import { useAlone } from "../support/use.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
 
 const DAY = 86_400;
 const TYPE = "com.example.habit";
 const clock = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
 const env = { NODE_OPTIONS: clock, CLOCK_STEP_MS: String(DAY * 1000) };
-const server = await startAlone({ env: { ...env, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-afterAll(() => server.stop());
+const server = await useAlone({ env: { ...env, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 
 /** Tokens end meanwhile. */
 const as = async (key: string): Promise<Api> => api(server, await agentToken(server, key));

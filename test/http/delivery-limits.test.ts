@@ -1,14 +1,14 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { pollMany, pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
+import { use } from "../support/use.ts";
 
 const ground = await useGround("open");
-const endpoint = await startEndpoint();
-afterAll(() => endpoint.stop());
+const endpoint = use(await startEndpoint());
 
 let names = 0;
 /** Creates an agent with limits and an interest, and publishes so many events for it. */

@@ -1,17 +1,16 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
-import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refused } from "../support/tenancy.ts";
+import { useAlone } from "../support/use.ts";
 
 let events = 0;
 
-const server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const admin = await firstAgent(server);
-afterAll(() => server.stop());
 
 /** An agent with an interest, and its deliveries. */
 async function receiver(own = admin) {

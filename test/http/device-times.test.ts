@@ -1,19 +1,18 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { DeviceCodeModel, SessionModel } from "../../services/identity/devices/devices.model.ts";
 import type { Store } from "../../storage/connection.ts";
-import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { settle } from "../support/settle.ts";
 import { connectDevice, makeWorld, OPERATOR_TOKEN, ok, refused } from "../support/tenancy.ts";
+import { useAlone } from "../support/use.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-const server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const world = await makeWorld(server, "times");
 const device = api(server);
-afterAll(() => server.stop());
 
 const newAgent = async () =>
   ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" })).id as string;

@@ -3,13 +3,14 @@ import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
-import { startAlone } from "../support/alone.ts";
 import { agentToken, api } from "../support/http.ts";
 import { remember } from "../support/memories.ts";
+import { atEnd } from "../support/own-folder.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useAlone } from "../support/use.ts";
 
 const MB = 1_000_000;
 const MARKDOWN = { "content-type": "text/markdown" };
@@ -18,14 +19,13 @@ const LEFT = 48;
 
 // A disk that no other program fills meanwhile, where there is one.
 const dataDir = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sensorium-small-"));
+atEnd(() => rm(dataDir, { recursive: true, force: true }));
 const { bavail, bsize } = await statfs(dataDir);
 const min = Math.floor(((bavail * bsize) / MB - LEFT) / 2);
 const env = { MIN_FREE_DISK_MB: String(min), RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
-const server = await startAlone({ env, dataDir });
+const server = await useAlone({ env, dataDir });
 const token = await agentToken(server, server.credentials.agent.api_key);
 const http = api(server, token);
-afterAll(() => server.stop());
-afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 const lines = (megabytes: number) =>
   "A line of some hundred bytes, as they are in any text that is long. \n".repeat(megabytes * 14_500);

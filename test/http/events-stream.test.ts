@@ -1,19 +1,17 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { type Client, createClient, type EventSummary, isApiError } from "../../packages/client/index.ts";
 import { cloudEvent, firstAgent } from "../support/agents.ts";
+import { atEnd } from "../support/own-folder.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const ended = new AbortController();
 
-const server = await startShared();
+const server = await useShared();
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 
-afterAll(async () => {
-  ended.abort();
-  await server.stop();
-});
+atEnd(() => ended.abort());
 
 /** An agent's client, with a key of these scopes. */
 async function agentWith(name: string, scopes: ("send" | "receive" | "memory:read")[]) {

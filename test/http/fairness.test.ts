@@ -1,13 +1,15 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { receive } from "../support/agents.ts";
-import { deliveryGround } from "../support/deliveries.ts";
+import { useGround } from "../support/deliveries.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import type { Answer, Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
+import { atEnd } from "../support/own-folder.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { use } from "../support/use.ts";
 
 const BACKLOG = 20_000;
 const BATCH = 100;
@@ -30,16 +32,14 @@ const HOSTILE = {
 };
 const release: (() => void)[] = [];
 
-const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
-const [dead, slow, good] = [await startEndpoint(), await startEndpoint(), await startEndpoint()];
+const ground = await useGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
+const [dead, slow, good] = [await startEndpoint(), use(await startEndpoint()), use(await startEndpoint())];
 await dead.stop();
 const backlog = { interests: ["com.example.backlog"] };
 const loaded = await newReceiver(ground.server, ground.admin, "loaded", backlog);
 slow.answer((_, res) => release.push(() => res.writeHead(204).end()));
-afterAll(async () => {
+atEnd(() => {
   for (const answer of release) answer();
-  await Promise.all([slow.stop(), good.stop()]);
-  await ground.server.stop();
 });
 
 function event(id: string, type: string) {

@@ -1,11 +1,9 @@
 /** @needs mongodb: lists of the largest rows, as list-memory.test.ts has them, read from MongoDB. */
 import { test } from "@jest/globals";
 import { testLists } from "../suites/list-memory.ts";
-import { startMongo } from "../support/mongo.ts";
-import { atEnd } from "../support/own-folder.ts";
+import { useMongo } from "../support/use.ts";
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 if ("url" in mongo) {
   await testLists(mongo.url);
-  atEnd(mongo.stop);
 } else test.skip(mongo.skipped, () => {});

@@ -1,18 +1,16 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
+import { atEnd } from "../support/own-folder.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
 import { makeWorld, ok, type World } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const [world, other] = [await makeWorld(server, "watched"), await makeWorld(server, "unwatched")];
 const stream = await openStream(`${server.url}/live`, world.adminToken);
 const messages = each(stream);
-afterAll(async () => {
-  stream.close();
-  await server.stop();
-});
+atEnd(() => stream.close());
 
 async function* each({ chunks }: Stream): AsyncGenerator<StreamMessage> {
   for await (const chunk of chunks) yield* chunk;

@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { agentToken } from "../support/http.ts";
 import { connectMcp, resultOf } from "../support/mcp.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
+import { use, useShared } from "../support/use.ts";
 
 /** Sequences of tools that models use, and prompts that people use. */
 
@@ -14,15 +14,11 @@ const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "se
 
 const PROJECT = "ledger-2026";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "agents");
 ok(await world.admin.post("/projects", { key: PROJECT, name: "Ledger" }));
 const agent = await newAgent(server, world.admin, SCOPES);
-const mcp = await connectMcp(server, agent.token);
-afterAll(async () => {
-  await mcp.client.close();
-  await server.stop();
-});
+const mcp = use(await connectMcp(server, agent.token));
 
 test("a null for a field that is not used is as if it were left out", async () => {
   const filed = await mcp.call("memories_create", { ...MEMORY, project_id: PROJECT, tags: null });

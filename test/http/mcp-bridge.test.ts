@@ -1,17 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { connectTo, newCli } from "../support/cli.ts";
 import { agentToken } from "../support/http.ts";
 import { REVISIONS, resultOf } from "../support/mcp.ts";
 import { serving } from "../support/serving.ts";
-import { useShared } from "../support/use.ts";
+import { use, useShared } from "../support/use.ts";
 
 const server = await useShared();
-const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
-afterAll(() => cli.remove());
+const cli = use(newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key }));
 
 /** Lines of JSON-RPC, and what is answered to each by its id. */
 async function exchange(messages: object[], env: Record<string, string> = {}) {

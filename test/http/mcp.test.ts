@@ -1,24 +1,20 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { MODEL_CHARACTERS } from "../../lib/text/budget.ts";
 import { newAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
 import { connectMcp, REVISIONS } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
+import { use, useShared } from "../support/use.ts";
 import { words } from "../support/words.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "semantic", scope: "agent" };
 
-const server = await startShared("local");
+const server = await useShared("local");
 const [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
 const agent = await newAgent(server, mine.admin, SCOPES);
-const mcp = await connectMcp(server, agent.token);
-afterAll(async () => {
-  await mcp.client.close();
-  await server.stop();
-});
+const mcp = use(await connectMcp(server, agent.token));
 
 const textsOf = ({ content }: object & { content?: unknown }) =>
   (content as { text: string }[]).map(({ text }) => text);

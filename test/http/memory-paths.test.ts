@@ -1,29 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
 import { startEmbedder } from "../support/embedder.ts";
 import type { Answer, Api } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ABSENT, ok } from "../support/tenancy.ts";
+import { use, useServer } from "../support/use.ts";
 import { whole } from "../support/whole.ts";
 
 const DIMS = 64;
 
-const embedder = await startEmbedder();
+const embedder = use(await startEmbedder());
 embedder.behave({ dims: DIMS, by: async (texts) => texts.map(meaningOf) });
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
 const cast = await makeCast(server);
 const scopes = ["memory:read", "memory:write", "receive"];
 /** An agent of team A that also receives events. */
 const reader = await agentIn(server, cast.admin, { team_id: cast.teamA }, scopes);
 const interest = { event_type: "com.zeppelin.*", enrichment_depth: "deep" };
 ok(await reader.post(`/agents/${reader.id}/interests`, interest));
-afterAll(async () => {
-  await server.stop();
-  await embedder.stop();
-});
 
 /** A dirigible means what a zeppelin does, each letter another one. Everything else means something else. */
 function meaningOf(text: string): number[] {

@@ -6,16 +6,16 @@ import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../su
 import { startAlone } from "../support/alone.ts";
 import type { Child } from "../support/child.ts";
 import { api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 import { AT_THE_EDGE, startWorker, workerReady } from "../support/worker.ts";
 
 const LACKED = ["schedules", "search"];
-const mongo = await startMongo();
+const mongo = await useMongo();
 
 ("url" in mongo ? describe : describe.skip)("a gateway whose worker lacks services", () => {
   let nats: NatsServer;
@@ -44,7 +44,6 @@ const mongo = await startMongo();
     await gateway?.stop();
     await worker?.end("SIGTERM");
     await nats?.stop();
-    if ("url" in mongo) await mongo.stop();
   });
 
   const readyz = () => api(gateway).get(`${gateway.root}/readyz`);

@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, receive, type TestAgent } from "../support/agents.ts";
-import { startMongo } from "../support/mongo.ts";
 import { startProxy, type TcpProxy } from "../support/proxy.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 
 interface Proxied {
   proxy: TcpProxy;
@@ -21,7 +21,7 @@ async function onProxy(
   define: (on: Proxied) => void,
   pool?: number,
 ): Promise<void> {
-  const mongo = await startMongo();
+  const mongo = await useMongo();
   // A replica set that was given would be found behind the proxy, at its own address.
   const here = "url" in mongo && mongo.kind !== "MONGO_URL";
   (here ? describe : describe.skip)(what, () => {
@@ -42,7 +42,6 @@ async function onProxy(
       on.proxy?.mend();
       await on.server?.stop();
       await on.proxy?.stop();
-      if ("url" in mongo) await mongo.stop();
     });
   });
 }

@@ -6,14 +6,14 @@ import { cloudEvent, newAgent } from "../support/agents.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, signIn, type World } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 const here = "url" in mongo;
 
 (here ? describe : describe.skip)("two nodes on one record", () => {
@@ -33,7 +33,6 @@ const here = "url" in mongo;
   afterAll(async () => {
     await other?.stop();
     await one?.stop();
-    if (here) await mongo.stop();
   });
 
   const statusAtOther = async (token: string) => (await api(other, token).get("/auth/me")).status;

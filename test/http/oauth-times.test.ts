@@ -1,23 +1,22 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { DAY_MS, MINUTE_MS } from "../../lib/time.ts";
 import { ClientModel, DeviceModel, GrantModel } from "../../services/identity/oauth/oauth.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { INSTALLATION } from "../../storage/model.ts";
-import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { approve, attempt, connect, exchange, refresh, registered } from "../support/oauth.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refused } from "../support/tenancy.ts";
+import { useAlone } from "../support/use.ts";
 
 // Expiry of codes, refresh tokens, and clients that nobody uses.
 
 const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DEVICE_CLAIMS_PER_HOUR: "6" };
-const server = await startAlone({ env });
+const server = await useAlone({ env });
 const admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
 const agent_id = server.credentials.agent.id;
 const client = await registered(server);
-afterAll(() => server.stop());
 
 /** Lets everything be older by so much. */
 function pass(ms: number): Promise<void> {

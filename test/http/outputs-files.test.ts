@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { BODY, exporterOf } from "../support/exported.ts";
 import type { Api } from "../support/http.ts";
 import { startMail } from "../support/mail.ts";
@@ -6,20 +6,17 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
+import { use, useServer } from "../support/use.ts";
 
-const mail = await startMail();
+const mail = use(await startMail());
 const env = {
   ...{ EMBEDDER: "none", OUTBOUND_EMAIL: "true", OUTBOUND_EMAILS_PER_HOUR: "3" },
   SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
   SMTP_FROM: "Sensorium <sensorium@example.com>",
 };
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
 const world = await makeWorld(server, "files");
 const id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
-afterAll(async () => {
-  await server.stop();
-  await mail.stop();
-});
 
 const download = exporterOf(server.url, world.adminToken, id);
 

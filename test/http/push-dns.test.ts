@@ -1,18 +1,18 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { pollSome, useGround } from "../support/deliveries.ts";
 import { startNameServer } from "../support/dns.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { use } from "../support/use.ts";
 
 const SILENT = 40;
 const TYPE = "com.example.dns";
 
-const names = await startNameServer(1);
-const endpoint = await startEndpoint();
+const names = use(await startNameServer(1));
+const endpoint = use(await startEndpoint());
 const ground = await useGround({ env: { PUSH_ALLOW_PRIVATE: "true", DNS_SERVERS: names.address } });
-afterAll(() => Promise.all([endpoint.stop(), names.stop()]));
 
 async function pushedTo(name: string, delivery_endpoint: string) {
   const agent = { delivery_mode: "push", delivery_endpoint, retry_budget: 1 };

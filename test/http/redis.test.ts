@@ -2,16 +2,16 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
 import { onPath } from "../support/needs.ts";
 import { type RedisServer, startRedis } from "../support/redis.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 
 const LIMIT = 24;
 const ATTEMPTS = 4;
-const mongo = await startMongo();
+const mongo = await useMongo();
 const here = "url" in mongo && onPath("redis-server");
 
 (here ? describe : describe.skip)("two gateways with one Redis", () => {
@@ -38,7 +38,6 @@ const here = "url" in mongo && onPath("redis-server");
     await other?.stop();
     await one?.stop();
     await redis?.stop();
-    if ("url" in mongo) await mongo.stop();
   });
 
   const readyz = async (server: TestServer) => (await api(server).get(`${server.root}/readyz`)).body;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { SessionModel } from "../../services/identity/devices/devices.model.ts";
 import { BundleModel } from "../../services/remember/bundles/bundles.model.ts";
 import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
@@ -7,11 +7,11 @@ import { positionFrom } from "../../services/sense/events/position.ts";
 import { HandoffModel } from "../../services/work/handoffs/handoffs.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive } from "../support/agents.ts";
-import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { settle } from "../support/settle.ts";
 import { connectDevice, ok } from "../support/tenancy.ts";
+import { useAlone } from "../support/use.ts";
 
 const TYPE = "com.example.kept";
 const DAY_MS = 86_400_000;
@@ -20,11 +20,10 @@ const ENV = {
   ...{ BUNDLE_RETENTION_DAYS: "5", SESSION_RETENTION_DAYS: "4", RATE_LIMIT_PER_MINUTE: "0" },
 };
 
-const server = await startAlone({ env: ENV });
+const server = await useAlone({ env: ENV });
 const admin = await firstAgent(server);
 const agent = await newAgent(server, admin);
 ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: TYPE }));
-afterAll(() => server.stop());
 
 /** Lets time pass: has its change made while the service is away. */
 type Pass = (change: (store: Store) => Promise<unknown>) => Promise<unknown>;

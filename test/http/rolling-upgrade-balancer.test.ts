@@ -9,13 +9,13 @@ import { startAlone } from "../support/alone.ts";
 import { type Balancer, startBalancer } from "../support/balancer.ts";
 import type { Answer } from "../support/http.ts";
 import { remember } from "../support/memories.ts";
-import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
 import { versionsBefore } from "../support/needs.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 import { checkOutFormer, type FormerVersion } from "../support/versions.ts";
 
 const LONGEST_MS = 900_000;
@@ -28,7 +28,7 @@ const START_MS = 150_000;
 const MORE = 6;
 /** Between requests: the load is there to be interrupted, not to slow the starts down. */
 const PAUSE_MS = 250;
-const mongo = await startMongo();
+const mongo = await useMongo();
 const here = "url" in mongo && (await versionsBefore()).length > 0;
 
 (here ? describe : describe.skip)("behind a balancer", () => {
@@ -65,7 +65,6 @@ const here = "url" in mongo && (await versionsBefore()).length > 0;
     await Promise.all([...nodes.values()].map((node) => node.stop()));
     await nats?.stop();
     await former?.remove();
-    if ("url" in mongo) await mongo.stop();
   }, LONGEST_MS);
 
   /** @param root the version, this one if absent */

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
 import { versionsBefore } from "../support/needs.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 import { checkOutFormer, type FormerVersion } from "../support/versions.ts";
 
 const AGENTS = 8;
 const MEMORY = { content: "It sings at dusk.", type: "semantic", scope: "institutional" };
-const mongo = await startMongo();
+const mongo = await useMongo();
 const versions = await versionsBefore();
 
 ("url" in mongo && versions.length ? describe : describe.skip)("a rolling upgrade", () => {
@@ -40,7 +40,6 @@ const versions = await versionsBefore();
     await before?.stop();
     await nats?.stop();
     await former?.remove();
-    if ("url" in mongo) await mongo.stop();
   });
 
   /** This version's, on the same record. */

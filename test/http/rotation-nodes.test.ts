@@ -3,14 +3,14 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, signIn, type World } from "../support/tenancy.ts";
+import { useMongo } from "../support/use.ts";
 import { order, type Registration, register, SHOP, send } from "../support/webhooks.ts";
 
-const mongo = await startMongo();
+const mongo = await useMongo();
 const here = "url" in mongo;
 const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
 
@@ -43,7 +43,6 @@ const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString
     await other?.stop();
     await one?.stop();
     await nats?.stop();
-    if (here) await mongo.stop();
   });
 
   test("while they encrypt with different ones, each reads what the other has written, and nothing counts as done", async () => {

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
 import { newCli } from "../support/cli.ts";
 import { damage } from "../support/damage.ts";
@@ -9,10 +9,10 @@ import type { Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
-import { useServer } from "../support/use.ts";
+import { use, useServer } from "../support/use.ts";
 import { whole } from "../support/whole.ts";
 
-const embedder = await startEmbedder();
+const embedder = use(await startEmbedder());
 /** With a clock that a restart may find ahead, and a model that it may find changed. */
 const env: Record<string, string> = {
   ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url },
@@ -20,7 +20,6 @@ const env: Record<string, string> = {
 };
 const server = await useServer({ env });
 const agent = await firstAgent(server);
-afterAll(() => embedder.stop());
 afterEach(() => embedder.behave({ holds: false, by: null }));
 
 const search = async (query: string, by: Api = agent) => ok(await by.post("/memories/search", { query }));

@@ -1,20 +1,16 @@
-import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { startEmbedder } from "../support/embedder.ts";
 import type { Api } from "../support/http.ts";
 import { makeCast, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { use, useServer } from "../support/use.ts";
 import { whole } from "../support/whole.ts";
 import { words } from "../support/words.ts";
 
-const embedder = await startEmbedder();
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
+const embedder = use(await startEmbedder());
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
 const cast = await makeCast(server);
-afterAll(async () => {
-  await server.stop();
-  await embedder.stop();
-});
 afterEach(() => embedder.behave({ status: 200, dims: 64, holds: false, by: null }));
 
 const search = async (who: Api, query: string, more: object = {}, expect_ = "") =>

@@ -1,9 +1,9 @@
-import { afterAll } from "@jest/globals";
 import { type Api, agentToken, api } from "./http.ts";
 import { type ServerOptions, startServer, type TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 import { startShared } from "./shared.ts";
 import { ok } from "./tenancy.ts";
+import { use } from "./use.ts";
 
 export interface Ground {
   server: TestServer;
@@ -27,7 +27,7 @@ export async function deliveryGround(options: ServerOptions | "none" | "open" = 
 /** As `deliveryGround`, for the whole test file. */
 export async function useGround(options?: ServerOptions | "none" | "open"): Promise<Ground> {
   const ground = await deliveryGround(options);
-  afterAll(() => ground.server.stop());
+  use(ground.server);
   return ground;
 }
 

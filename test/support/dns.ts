@@ -6,7 +6,7 @@ const resolver = newHostResolver([]);
 /** As connectors of the product resolve a host. */
 export const resolveHost = (host: string) => resolver.resolve(host, { tenant_id: "tn_test", caller: "test" });
 
-export interface NameServer {
+export interface NameServer extends AsyncDisposable {
   /** The value of `DNS_SERVERS`. */
   address: string;
   /** Names that were asked for, as often as they were. */
@@ -47,11 +47,9 @@ export async function startNameServer(ttlSeconds = 60): Promise<NameServer> {
     socket.send(Buffer.concat([answer, record]), from.port, from.address);
   }
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
-  return {
-    address: `127.0.0.1:${socket.address().port}`,
-    asked,
-    stop: () => new Promise((resolve) => socket.close(() => resolve())),
-  };
+  const address = `127.0.0.1:${socket.address().port}`;
+  const stop = () => new Promise<void>((resolve) => socket.close(() => resolve()));
+  return { address, asked, stop, [Symbol.asyncDispose]: stop };
 }
 
 function questionOf(query: Buffer): { name: string; type: number; end: number } {

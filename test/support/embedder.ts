@@ -2,7 +2,7 @@ import { terms } from "../../lib/text/terms.ts";
 import { serving } from "./serving.ts";
 
 /** A service of vectors in OpenAI's form whose vectors are alike where texts share words. */
-export interface TestEmbedder {
+export interface TestEmbedder extends AsyncDisposable {
   /** The value of `EMBEDDER_URL`. */
   url: string;
   /** How it answers from now on. */
@@ -49,6 +49,7 @@ export async function startEmbedder(): Promise<TestEmbedder> {
     },
     texts,
     stop: close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -27,5 +27,6 @@ export async function startMail() {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.server.address() as { port: number };
-  return { port, received, stop: () => new Promise<void>((resolve) => server.close(resolve)) };
+  const stop = () => new Promise<void>((resolve) => server.close(resolve));
+  return { port, received, stop, [Symbol.asyncDispose]: stop };
 }

@@ -5,9 +5,16 @@ import { afterAll } from "@jest/globals";
 
 /** Disposed of when the file ends, last first. */
 const ends: (() => unknown)[] = [];
-afterAll(async () => {
-  while (ends.length > 0) await ends.pop()?.();
-});
+afterAll(endAll);
+
+/** All end, even if one of them fails. */
+async function endAll(): Promise<void> {
+  try {
+    await ends.pop()?.();
+  } finally {
+    if (ends.length > 0) await endAll();
+  }
+}
 
 /** Has something done when the file's tests have ended, before what was opened earlier is closed. */
 export const atEnd = (end: () => unknown) => void ends.push(end);

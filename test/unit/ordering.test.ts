@@ -11,18 +11,17 @@ import { AcknowledgementCounts } from "../../services/sense/deliveries/stats.ts"
 import { orderingOf } from "../../services/sense/interests/routing-table.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
-import { startMongo } from "../support/mongo.ts";
 import { atEnd } from "../support/own-folder.ts";
 import { ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
+import { useMongo } from "../support/use.ts";
 
 /** Of the test that runs: horizons are kept by tenant. */
 let tenant_id: string;
 let tenants = 0;
 /** A queue that no claim may go through. */
 const MANY = 4_000;
-const mongo = await startMongo();
-if ("url" in mongo) atEnd(mongo.stop);
+const mongo = await useMongo();
 
 describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliveries on %s", (driver) => {
   let store: Store;

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newAgent, receive } from "../../../../test/support/agents.ts";
 import { type Api, api } from "../../../../test/support/http.ts";
 import { type Received, startMail } from "../../../../test/support/mail.ts";
@@ -12,9 +12,9 @@ import {
   signIn,
   type World,
 } from "../../../../test/support/tenancy.ts";
-import { useServer } from "../../../../test/support/use.ts";
+import { use, useServer } from "../../../../test/support/use.ts";
 
-const mail = await startMail();
+const mail = use(await startMail());
 const env = {
   ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "8", EMBEDDER: "none" },
   ...{ SMTP_URL: `smtp://127.0.0.1:${mail.port}`, SMTP_FROM: "Sensorium <sensorium@example.com>" },
@@ -23,7 +23,6 @@ const server = await useServer({ env });
 const world = await makeWorld(server, "links");
 const asker = await newAgent(server, world.admin, ["send", "receive"]);
 const anyone = api(server);
-afterAll(() => mail.stop());
 
 const QUESTION = { title: "Ship it?", question: "All checks are green.\n```" };
 const ask = async (more: object = {}) => ok(await asker.post("/approvals", { ...QUESTION, ...more }));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, receive } from "../../../../test/support/agents.ts";
 import { type Pushed, startEndpoint } from "../../../../test/support/endpoint.ts";
 import { type Api, api } from "../../../../test/support/http.ts";
@@ -6,7 +6,7 @@ import { slackHeaders } from "../../../../test/support/senders.ts";
 import { startServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../../../../test/support/tenancy.ts";
-import { useServer } from "../../../../test/support/use.ts";
+import { use, useServer } from "../../../../test/support/use.ts";
 
 // Slack is a stand-in on loopback: its incoming webhook is at /hook, its response URLs are at /response.
 
@@ -19,7 +19,7 @@ const ENV = {
   PUSH_ALLOW_PRIVATE: "true",
 };
 
-const slack = await startEndpoint();
+const slack = use(await startEndpoint());
 slack.answer(200);
 const server = await useServer({ env: ENV });
 const world = await makeWorld(server, "slack");
@@ -28,7 +28,6 @@ const asker = await newAgent(server, world.admin, ["send", "receive"]);
 const webhook_url = slack.url;
 ok(await world.admin.put("/approval-channels/slack", { webhook_url, signing_secret: SECRET }));
 ok(await other.admin.put("/approval-channels/slack", { webhook_url, signing_secret: OTHER_SECRET }));
-afterAll(() => slack.stop());
 
 const ask = async (more: object = {}, by: Api = asker) =>
   ok(await by.post("/approvals", { ...QUESTION, ...more }));

@@ -1,13 +1,13 @@
 /** @alone: rendering and mail, of one process. */
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { strFromU8, unzipSync } from "fflate";
 import { extractText, getDocumentProxy } from "unpdf";
 import { BODY, exporterOf } from "../../../../test/support/exported.ts";
 import { startMail } from "../../../../test/support/mail.ts";
 import { startShared } from "../../../../test/support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../../../../test/support/tenancy.ts";
-import { useServer } from "../../../../test/support/use.ts";
+import { use, useServer } from "../../../../test/support/use.ts";
 
 /** A font that has a letter which the built-in ones lack. */
 const MATHS = join(
@@ -15,8 +15,7 @@ const MATHS = join(
   "../../../../node_modules/dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf",
 );
 
-const mail = await startMail();
-afterAll(() => mail.stop());
+const mail = use(await startMail());
 const server = await useServer({
   env: {
     ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", OUTPUT_EXPORT: "true" },

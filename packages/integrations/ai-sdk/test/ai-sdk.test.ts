@@ -1,5 +1,5 @@
 /** @needs frameworks */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import {
   generateText,
   isStepCount,
@@ -11,14 +11,10 @@ import {
 } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { type ClientAgent, newClient, runProgram } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { type MemoryOptions, memoryMiddleware, sensoriumMCP } from "../src/index.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
-afterAll(() => server?.stop());
+const server = await useShared("local");
 
 type Generated = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;
 const usage: Generated["usage"] = {

@@ -1,18 +1,14 @@
 /** @needs frameworks */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { StringOutputParser } from "@langchain/core/output_parsers";
 import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { type ClientAgent, newClient, runProgram } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { DocumentRetriever, MemoryRetriever, sensoriumMCP } from "../src/index.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
-afterAll(() => server?.stop());
+const server = await useShared("local");
 
 const fact = { type: "semantic", scope: "agent" } as const;
 

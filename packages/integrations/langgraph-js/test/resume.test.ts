@@ -1,19 +1,16 @@
 /** @needs frameworks */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import type { CloudEvent, Listener } from "../../../../packages/client/index.ts";
 import { type ClientAgent, newClient, withoutAcknowledging } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { type ResumableGraph, type ResumeOptions, resumeOnEvents, SensoriumSaver } from "../src/index.ts";
 
-let server: TestServer;
+const server = await useShared("local");
 let agent: ClientAgent;
 let saver: SensoriumSaver;
 let listeners: Listener[];
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
 beforeEach(async () => {
   listeners = [];
   agent = await newClient(server);
@@ -27,7 +24,6 @@ beforeEach(async () => {
   await agent.client.interests.create({ agent_id: String(me?.id), ...interest });
 });
 afterEach(() => Promise.all(listeners.map((each) => each.stop())));
-afterAll(() => server?.stop());
 
 const State = Annotation.Root({
   type: Annotation<string>,

@@ -1,27 +1,23 @@
 /** @needs frameworks */
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { ERROR, emptyCheckpoint, INTERRUPT, uuid6 } from "@langchain/langgraph-checkpoint";
 import { byLogin, createClient } from "../../../../packages/client/index.ts";
 import { type ClientAgent, newClient, runProgram } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { SensoriumSaver } from "../src/index.ts";
 
 const EXAMPLE = "packages/integrations/langgraph-js/examples/approval.ts";
 const MEGABYTE = 1024 * 1024;
 const loop = { source: "loop", step: 0, parents: {} } as const;
 
-let server: TestServer;
+const server = await useShared("local");
 let agent: ClientAgent;
 let saver: SensoriumSaver;
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
 beforeEach(async () => {
   agent = await newClient(server);
   saver = new SensoriumSaver(agent.client);
 });
-afterAll(() => server?.stop());
 
 const State = Annotation.Root({
   file: Annotation<string>,

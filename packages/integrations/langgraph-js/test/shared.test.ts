@@ -1,9 +1,9 @@
 /** @needs pypi, frameworks */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type ClientAgent, newClient } from "../../../../test/support/integrations.ts";
+import { expect, test } from "@jest/globals";
+import { newClient } from "../../../../test/support/integrations.ts";
 import { pythonOfTests, runPython } from "../../../../test/support/python.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { SensoriumStore } from "../src/index.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
@@ -19,13 +19,8 @@ store.put(("people", "from/python"), "drink", {"text": "coffee", "heard": item.v
 print(json.dumps([list(namespace) for namespace in store.list_namespaces()]))
 `;
 
-let server: TestServer;
-let agent: ClientAgent;
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  agent = await newClient(server);
-});
-afterAll(() => server?.stop());
+const server = await useShared("local");
+const agent = await newClient(server);
 
 test("graphs in JavaScript and in Python share the items of an agent", async () => {
   const store = new SensoriumStore(agent.client);

@@ -1,22 +1,18 @@
 /** @needs frameworks */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { AsyncBatchedStore } from "@langchain/langgraph-checkpoint";
 import { type ClientAgent, newClient, runProgram } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { SensoriumStore } from "../src/index.ts";
 
-let server: TestServer;
+const server = await useShared("local");
 let agent: ClientAgent;
 let store: SensoriumStore;
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
 beforeEach(async () => {
   agent = await newClient(server);
   store = new SensoriumStore(agent.client);
 });
-afterAll(() => server?.stop());
 
 const keysOf = (items: { key: string }[]) => items.map(({ key }) => key);
 

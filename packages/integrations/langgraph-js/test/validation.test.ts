@@ -2,7 +2,7 @@
 import * as jest from "@jest/globals";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { newClient } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { SensoriumSaver } from "../src/index.ts";
 
 // The suite uses the globals of its test runner. A failure that is `soft` elsewhere ends the test here.
@@ -11,14 +11,9 @@ const expect = Object.assign(jest.expect, { soft: jest.expect });
 Object.assign(globalThis, { describe, it, beforeAll, beforeEach, afterAll, afterEach, expect });
 const { deltaChannelHistoryTests, validate } = await import("@langchain/langgraph-checkpoint-validation");
 
-let server: TestServer;
+const server = await useShared("local");
 const initializer = {
   checkpointerName: "SensoriumSaver",
-  beforeAllTimeout: 60_000,
-  async beforeAll() {
-    server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  },
-  afterAll: () => server?.stop(),
   // Each belongs to another agent, and so sees nothing of the others.
   createCheckpointer: async (): Promise<BaseCheckpointSaver> =>
     new SensoriumSaver((await newClient(server)).client),

@@ -1,21 +1,18 @@
 /** @needs frameworks */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Agent, type AgentInputItem, setTracingDisabled, tool, user } from "@openai/agents-core";
 import { assistantMessage, functionCall, modelResponder, ScriptedModel } from "@openai/agents-core/testing";
 import type { CloudEvent, Listener } from "../../../../packages/client/index.ts";
 import { type ClientAgent, newClient, withoutAcknowledging } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { type RunOnEventsOptions, runOnEvents, SensoriumSession } from "../src/index.ts";
 
-let server: TestServer;
+const server = await useShared("local");
 let account: ClientAgent;
 let listeners: Listener[];
 let problems: string[];
-beforeAll(async () => {
-  setTracingDisabled(true);
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
+setTracingDisabled(true);
 beforeEach(async () => {
   [listeners, problems] = [[], []];
   account = await newClient(server);
@@ -24,7 +21,6 @@ beforeEach(async () => {
   await account.client.interests.create({ agent_id: String(me?.id), ...interest });
 });
 afterEach(() => Promise.all(listeners.map((each) => each.stop())));
-afterAll(() => server?.stop());
 
 function start(agent: Agent, { client = account.client, ...options }: Partial<RunOnEventsOptions> = {}) {
   const onProblem = (problem: unknown) => problems.push((problem as Error).message);

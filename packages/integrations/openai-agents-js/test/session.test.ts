@@ -1,22 +1,18 @@
 /** @needs frameworks */
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import { Agent, type AgentInputItem, run, setTracingDisabled, tool, user } from "@openai/agents-core";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
 import { byLogin, createClient } from "../../../../packages/client/index.ts";
 import { type ClientAgent, newClient, runProgram } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { SensoriumSession } from "../src/index.ts";
 
-let server: TestServer;
+const server = await useShared("local");
 let account: ClientAgent;
-beforeAll(async () => {
-  setTracingDisabled(true);
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
+setTracingDisabled(true);
 beforeEach(async () => {
   account = await newClient(server);
 });
-afterAll(() => server?.stop());
 
 const open = (sessionId = "chat", from = account) => new SensoriumSession(from.client, { sessionId });
 const said = (items: unknown) => JSON.stringify(items);

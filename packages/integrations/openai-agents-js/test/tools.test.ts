@@ -1,17 +1,13 @@
 /** @needs frameworks */
-import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { Agent, run, setTracingDisabled } from "@openai/agents-core";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
 import { newClient } from "../../../../test/support/integrations.ts";
-import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { useShared } from "../../../../test/support/use.ts";
 import { sensoriumMCP } from "../src/index.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  setTracingDisabled(true);
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
-afterAll(() => server?.stop());
+const server = await useShared("local");
+setTracingDisabled(true);
 
 test("an agent has the tools of the server and calls them", async () => {
   const account = await newClient(server);
