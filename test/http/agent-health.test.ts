@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { newCli } from "../support/cli.ts";
 import { deliveryGround, pollNow, pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
-import { type Api, api } from "../support/http.ts";
+import { type Api, api, type Json } from "../support/http.ts";
 import { pagesOf } from "../support/pages.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -24,8 +24,7 @@ async function publish({ type }: One, count: number): Promise<void> {
   for (let i = 0; i < count; i++) await ground.publish(type, { i }, { subject: `order/${i}` });
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-const healthOf = async ({ id }: One): Promise<any> =>
+const healthOf = async ({ id }: One): Promise<Json> =>
   ok(await ground.admin.get(`/agents/${id}?include=delivery`)).delivery;
 
 async function needing(query = ""): Promise<string[]> {
@@ -33,8 +32,7 @@ async function needing(query = ""): Promise<string[]> {
   return agents.map(({ id }: { id: string }) => id);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
-async function deliveriesOf({ id }: One, query = "", as: Api = ground.admin): Promise<any> {
+async function deliveriesOf({ id }: One, query = "", as: Api = ground.admin): Promise<Json> {
   return ok(await as.get(`/agents/${id}/deliveries${query}`));
 }
 

@@ -7,14 +7,13 @@ import { newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { makeDeadLetters } from "../support/dead-letters.ts";
 import { ingest, textFile } from "../support/documents.ts";
 import { startEndpoint } from "../support/endpoint.ts";
+import type { Json } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { act, at, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
-type Json = any;
 const document: Json = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../docs/asyncapi.json"), "utf8"),
 );

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { api } from "../support/http.ts";
+import { api, type Json } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
@@ -9,8 +9,7 @@ const outside = api(server);
 const world = await makeWorld(server, "signing-in");
 const other = await makeWorld(server, "signing-in-too");
 
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-const entriesOf = async (user: { id: string }, of = world): Promise<any[]> =>
+const entriesOf = async (user: { id: string }, of = world): Promise<Json[]> =>
   ok(await of.admin.get(`/audit?resource_id=${user.id}`)).entries.filter(({ action }: { action: string }) =>
     action.startsWith("auth."),
   );

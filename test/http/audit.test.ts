@@ -4,7 +4,7 @@ import { isAudited, type Operation } from "../../lib/contract/contract.ts";
 import { PREFIXED } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { newAgent } from "../support/agents.ts";
-import { type Api, api } from "../support/http.ts";
+import { type Api, api, type Json } from "../support/http.ts";
 import { pagesOf } from "../support/pages.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
 import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
@@ -14,8 +14,7 @@ import { words } from "../support/words.ts";
 const server = await useShared();
 const world = await makeWorld(server, "audited");
 
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-const entries = async (query = ""): Promise<any[]> => ok(await world.admin.get(`/audit?${query}`)).entries;
+const entries = async (query = ""): Promise<Json[]> => ok(await world.admin.get(`/audit?${query}`)).entries;
 
 describe("audited actions", () => {
   const ofTenants = operations.filter((op) => isAudited(op) && op.access.by !== "operator");

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive } from "../support/agents.ts";
-import { type Api, api } from "../support/http.ts";
+import { type Api, api, type Json } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
@@ -26,8 +26,7 @@ for (let attempt = 0; attempt < 2; attempt++) {
   ok(await failing.post("/delivery/nack", { delivery_ids, delay_seconds: 0, reason: "no" }));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-const history = async (of: Api, query: string): Promise<any> => ok(await of.get(`/stats/history?${query}`));
+const history = async (of: Api, query: string): Promise<Json> => ok(await of.get(`/stats/history?${query}`));
 
 const EXPECTED = { published: 3, created: 4, delivered: 5, acknowledged: 3, failed: 2, dead_lettered: 1 };
 

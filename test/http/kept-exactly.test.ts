@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { firstAgent, receive } from "../support/agents.ts";
-import type { Answer } from "../support/http.ts";
+import type { Answer, Json } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, ok, refusal, refused } from "../support/tenancy.ts";
@@ -32,10 +32,8 @@ const server = await useShared();
 const agent = await firstAgent(server);
 ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read has any shape
-const read = async (path: string): Promise<any> => ok(await agent.get(path));
-// biome-ignore lint/suspicious/noExplicitAny: as above
-const write = async (path: string, body: string): Promise<any> => ok(await agent.post(path, body, json));
+const read = async (path: string): Promise<Json> => ok(await agent.get(path));
+const write = async (path: string, body: string): Promise<Json> => ok(await agent.post(path, body, json));
 const remember = (fields: string) =>
   write("/memories", `{"title": "T", "content": "C", "type": "semantic", "scope": "agent", ${fields}}`);
 const event = (data: string) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type FalseProvider, startFalseProvider } from "../support/false-provider.ts";
-import { type Answer, type Api, api } from "../support/http.ts";
+import { type Answer, type Api, api, type Json } from "../support/http.ts";
 import {
   CLIENT_SECRET,
   type IdentityProvider,
@@ -56,8 +56,7 @@ describe("with a provider", () => {
   };
   const usersNamed = async (email: string) =>
     ok(await admin.get(`/users?search=${encodeURIComponent(email)}`)).users;
-  // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-  const auditOf = async (filter: string): Promise<any[]> => ok(await admin.get(`/audit?${filter}`)).entries;
+  const auditOf = async (filter: string): Promise<Json[]> => ok(await admin.get(`/audit?${filter}`)).entries;
 
   const staff = (email: string, more: object = {}) => ({
     ...{ email, email_verified: true, groups: ["staff"] },

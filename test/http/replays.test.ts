@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { pollMany, pollNow, useGround } from "../support/deliveries.ts";
-import type { Answer } from "../support/http.ts";
+import type { Answer, Json } from "../support/http.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, refused } from "../support/tenancy.ts";
@@ -46,8 +46,7 @@ async function publishMany(type: string, many: number, data: (n: number) => obje
 
 /** Polls and acknowledges until it has so many and nothing is left; returns the deliveries in order of arrival. */
 async function drain({ api }: Receiver, least = 0) {
-  // biome-ignore lint/suspicious/noExplicitAny: as pollSome
-  const all: any[] = [];
+  const all: Json[] = [];
   for (;;) {
     const found = await pollNow(api, "wait=1");
     if (found.length === 0 && all.length >= least) return all;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { agentToken, api } from "../support/http.ts";
+import { agentToken, api, type Json } from "../support/http.ts";
 import { ofKits } from "../support/kits.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { act, newRun } from "../support/runs.ts";
@@ -113,8 +113,7 @@ const newReader = () => newAgent(server, world.admin, ["memory:read", "memory:wr
 /** Longer than a restart takes. */
 const HOLDING = { visibility_timeout_seconds: 3600 };
 
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-const poll = async (agent: TestAgent, query = "wait=30"): Promise<any[]> =>
+const poll = async (agent: TestAgent, query = "wait=30"): Promise<Json[]> =>
   ok(await agent.get(`/delivery/poll?${query}`)).deliveries;
 const ack = async (agent: TestAgent, deliveries: { id: string }[]) =>
   ok(await agent.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
-import type { Api } from "../support/http.ts";
+import type { Api, Json } from "../support/http.ts";
 import { loadKits } from "../support/kits.ts";
 import { identifierKind } from "../support/sample.ts";
 import { makeId, makeWorld, ok } from "../support/tenancy.ts";
@@ -11,8 +11,7 @@ const server = await useShared("local");
 const mine = await makeWorld(server, "mine");
 for (const kit of await loadKits()) await kit.settle?.(mine);
 
-// biome-ignore lint/suspicious/noExplicitAny: a resource of any kind
-type Resource = any;
+type Resource = Json;
 
 /** Resources without a read operation. */
 const LISTED = new Set(["/projects/{key}", "/users/{user_id}"]);

@@ -1,4 +1,4 @@
-import { type Api, agentToken, api } from "./http.ts";
+import { type Api, agentToken, api, type Json } from "./http.ts";
 import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 import { ok } from "./tenancy.ts";
@@ -51,10 +51,8 @@ export function cloudEvent(id: string, more: Record<string, unknown> = {}) {
 }
 
 /** Polls until there are `count` deliveries (once for none), acknowledges them, and gives them in order of arrival. */
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-export async function receive(agent: Pick<Api, "get" | "post">, count: number): Promise<any[]> {
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  const all: any[] = [];
+export async function receive(agent: Pick<Api, "get" | "post">, count: number): Promise<Json[]> {
+  const all: Json[] = [];
   await settle(
     async () => {
       const { deliveries } = ok(await agent.get("/delivery/poll?wait=1"));
@@ -69,8 +67,7 @@ export async function receive(agent: Pick<Api, "get" | "post">, count: number): 
 }
 
 /** Resolves when the event has been fanned out, with its page. */
-// biome-ignore lint/suspicious/noExplicitAny: as above
-export function fannedOut(admin: Api, event_id: string): Promise<any> {
+export function fannedOut(admin: Api, event_id: string): Promise<Json> {
   return settle(async () => {
     const { body } = await admin.get(`/events/${event_id}`);
     return body.state === "matched" && body;

@@ -1,4 +1,4 @@
-import { type Api, agentToken, api } from "./http.ts";
+import { type Api, agentToken, api, type Json } from "./http.ts";
 import { type ServerOptions, startServer, type TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 import { startShared } from "./shared.ts";
@@ -43,8 +43,7 @@ export async function onGround(server: TestServer): Promise<Omit<Ground, "server
   return { admin, publish };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-type Polled = any[];
+type Polled = Json[];
 
 /** Waits until there are deliveries, which are written some time after their event is accepted; claims one or more. */
 export async function pollSome(receiver: Api, query = ""): Promise<Polled> {

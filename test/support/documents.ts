@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Api } from "./http.ts";
+import type { Api, Json } from "./http.ts";
 import { settle } from "./settle.ts";
 import { ok } from "./tenancy.ts";
 
@@ -27,8 +27,7 @@ export function fixtureFile(filename: string, mime_type: string) {
 }
 
 /** Uploads, and gives the document when it has come to its end. */
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-export async function ingest(by: Api, file: object): Promise<any> {
+export async function ingest(by: Api, file: object): Promise<Json> {
   const { document_id } = ok(await by.post("/documents", file));
   return finished(by, document_id);
 }
@@ -36,8 +35,7 @@ export async function ingest(by: Api, file: object): Promise<any> {
 /** Long ones take their time; and that of a node that died is not taken up before its lease is over. */
 const PATIENCE_MS = 60_000;
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
-export function finished(by: Api, document_id: string): Promise<any> {
+export function finished(by: Api, document_id: string): Promise<Json> {
   const look = async () => {
     const document = ok(await by.get(`/documents/${document_id}`));
     return ["stored", "failed", "superseded"].includes(document.status) && document;

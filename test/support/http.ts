@@ -3,12 +3,14 @@ import type { TestServer } from "./server.ts";
 
 const { requireFit } = once("./fits.ts") as typeof import("./fits.ts");
 
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+export type Json = any;
+
 export interface Answer {
   status: number;
   headers: Headers;
   /** The parsed JSON body, else its text, else undefined when it is empty. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-  body: any;
+  body: Json;
 }
 
 export interface Api {

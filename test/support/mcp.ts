@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Json } from "./http.ts";
 import type { TestServer } from "./server.ts";
 
 /** The stateless revision, and the one before it, as the official client speaks them. */
@@ -21,11 +22,9 @@ interface McpOptions {
 export interface McpClient extends AsyncDisposable {
   client: Client;
   /** Calls a tool and gives its value, or its text. @throws Error when it is an error */
-  // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-  call(name: string, args?: Record<string, unknown>): Promise<any>;
+  call(name: string, args?: Record<string, unknown>): Promise<Json>;
   /** Calls a tool that refuses, and gives the envelope's error. */
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  refused(name: string, args?: Record<string, unknown>): Promise<any>;
+  refused(name: string, args?: Record<string, unknown>): Promise<Json>;
   names(): Promise<string[]>;
 }
 
@@ -63,8 +62,7 @@ export async function connectMcp(
 }
 
 /** Returns the value of a result that is JSON, otherwise its text. */
-// biome-ignore lint/suspicious/noExplicitAny: a value of any tool
-export function resultOf(result: object): any {
+export function resultOf(result: object): Json {
   const [first] = (result as CallToolResult).content;
   const text = first?.type === "text" ? first.text : "";
   return /^[{[]/.test(text) ? JSON.parse(text) : text;

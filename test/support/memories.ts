@@ -1,5 +1,5 @@
 import { firstAgent, newAgent, type TestAgent } from "./agents.ts";
-import { type Api, api } from "./http.ts";
+import { type Api, api, type Json } from "./http.ts";
 import type { TestServer } from "./server.ts";
 import { ok, signIn } from "./tenancy.ts";
 
@@ -52,7 +52,6 @@ export function memory(more: Record<string, unknown> = {}) {
 }
 
 /** Remembers, and gives the memory. */
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-export async function remember(who: Api, more: Record<string, unknown> = {}): Promise<any> {
+export async function remember(who: Api, more: Record<string, unknown> = {}): Promise<Json> {
   return ok(await who.post("/memories", memory(more)));
 }

@@ -1,10 +1,9 @@
 import { expect } from "@jest/globals";
-import type { Api } from "./http.ts";
+import type { Api, Json } from "./http.ts";
 import { ok } from "./tenancy.ts";
 
 /** All items of a list under this name, read by the cursor to its end; with `total`, each page must say that many. */
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-export async function pagesOf(by: Api, path: string, name: string, total?: number): Promise<any[]> {
+export async function pagesOf(by: Api, path: string, name: string, total?: number): Promise<Json[]> {
   const rows: unknown[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const page = ok(await by.get(`${path}${cursor && `&cursor=${cursor}`}`));

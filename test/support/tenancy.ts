@@ -1,4 +1,4 @@
-import { type Answer, type Api, agentToken, api } from "./http.ts";
+import { type Answer, type Api, agentToken, api, type Json } from "./http.ts";
 import { ofKits } from "./kits.ts";
 import { once } from "./once.ts";
 import type { TestServer } from "./server.ts";
@@ -83,8 +83,7 @@ export async function signIn(
 }
 
 /** The body of an answer that must not be a refusal. */
-// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-export function ok({ status, body }: Answer): any {
+export function ok({ status, body }: Answer): Json {
   if (status >= 400) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
   return body;
 }

@@ -1,3 +1,4 @@
+import type { Json } from "./http.ts";
 import { settle } from "./settle.ts";
 
 /** Sends a request of one agent. Rejects when it is not answered. */
@@ -6,8 +7,7 @@ export type Send = (
   path: string,
   body?: unknown,
   type?: string,
-  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape of what it asks for
-) => Promise<{ status: number; body: any }>;
+) => Promise<{ status: number; body: Json }>;
 
 /** An agent subscribed to a distinct event type. */
 type Party = { type: string; send: Send };
@@ -111,8 +111,7 @@ export class Traffic {
   }
 
   /** Retries while the answer is 429 or 503, or missing. */
-  // biome-ignore lint/suspicious/noExplicitAny: as in `Send`
-  async #ask(party: number, ...[method, path, body, type]: Parameters<Send>): Promise<any> {
+  async #ask(party: number, ...[method, path, body, type]: Parameters<Send>): Promise<Json> {
     const { send } = this.#parties[party] as Party;
     const waits = method === "GET" ? WAIT_SECONDS * 1000 : 0;
     const once = async () => {

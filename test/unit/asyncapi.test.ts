@@ -7,9 +7,8 @@ import addFormatsModule from "ajv-formats";
 import { asyncApiDocument } from "../../docs/generate/openapi/asyncapi.ts";
 import { PLATFORM_EVENTS } from "../../lib/cloudevents/platform-types.ts";
 import { INSTALLED } from "../../services/extensions.ts";
+import type { Json } from "../support/http.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
-type Json = any;
 const document = asyncApiDocument() as Json;
 const schema = createRequire(import.meta.url)("@asyncapi/specs/schemas/3.0.0.json");
 
