@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import mongoose, { type Connection, Schema } from "mongoose";
+import { ownFolder } from "../../../test/support/own-folder.ts";
 import { SqliteCollection } from "../driver/collection.ts";
 import { type SqliteOptions, sqliteDriver } from "../index.ts";
 
@@ -14,10 +14,8 @@ const INDEX = new URL("../index.ts", import.meta.url).href;
 let directory: string;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "mongoose-sqlite-"));
+  directory = await ownFolder();
 });
-
-afterEach(() => rm(directory, { recursive: true }));
 
 async function connected<T>(
   use: (connection: Connection) => Promise<T>,

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
+import { ownFolder } from "../../../test/support/own-folder.ts";
 import { SqliteClient } from "../index.ts";
 import type { PackedField } from "../tables/packed.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "sensorium-packed-"));
+const directory = await ownFolder();
 const FIELDS: PackedField[] = [
   { path: "_id", kind: "string", empty: "never" },
   { path: "name", kind: "string", empty: "never" },
@@ -27,7 +26,6 @@ let name: string;
 beforeEach(() => {
   name = `c${++made}`;
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Returns rows of the file, while no store has it open. */
 function stored(sql: string) {

@@ -1,20 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { planFilter, planSort, source } from "../query/plan.ts";
 import type { Sort } from "../query/sort.ts";
 import type { RawObject } from "../query/values.ts";
-import { Catalog } from "../tables/catalog.ts";
-import { openForWriting } from "../tables/data-file.ts";
-import { RowWriter } from "../tables/row-writer.ts";
-import { Schema } from "../tables/schema.ts";
-import { Statements } from "../tables/statements.ts";
+import { ownFile } from "./own-file.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "sensorium-plans-"));
-
-const statements = new Statements(openForWriting(join(directory, "plans.db")));
-const schema = new Schema(statements, new Catalog(statements));
+const { statements, schema, rows } = await ownFile();
 const index = (name: string, key: Sort, sparse = false) =>
   schema.createIndexes("d", [{ name, key, unique: false, sparse }]);
 index("poll", [
@@ -35,12 +25,7 @@ index("tags", [
 ]);
 const table = schema.table("d");
 const row = { _id: "1", t: "a", tags: ["x"] };
-new RowWriter(statements, schema).insert(table, row);
-
-afterAll(() => {
-  statements.db.close();
-  rmSync(directory, { recursive: true });
-});
+rows.insert(table, row);
 
 /** Explains how SQLite finds the rows. */
 function explain(filter: RawObject, sort: Sort = []): { plan: string; exact: boolean } {

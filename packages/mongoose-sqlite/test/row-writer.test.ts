@@ -1,27 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
-import { Queries } from "../query/queries.ts";
-import { Catalog } from "../tables/catalog.ts";
-import { openForWriting } from "../tables/data-file.ts";
-import { RowWriter } from "../tables/row-writer.ts";
-import { Schema } from "../tables/schema.ts";
-import { Statements } from "../tables/statements.ts";
-import { Writes } from "../update/writes.ts";
+import { expect, test } from "@jest/globals";
+import { ownFile } from "./own-file.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "sensorium-rows-"));
-
-const statements = new Statements(openForWriting(join(directory, "rows.db")));
-const catalog = new Catalog(statements);
-const schema = new Schema(statements, catalog);
-const rows = new RowWriter(statements, schema);
-const writes = new Writes(catalog, schema, new Queries(statements, catalog), rows);
-
-afterAll(() => {
-  statements.db.close();
-  rmSync(directory, { recursive: true });
-});
+const { statements, schema, rows, writes } = await ownFile();
 
 const index = (name: string, path: string, unique = false) =>
   schema.createIndexes(name, [{ name: path, key: [[path, 1]], unique, sparse: false }]);

@@ -1,34 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { encode } from "../query/codec.ts";
 import { compileFilter } from "../query/filter.ts";
-import { Queries } from "../query/queries.ts";
 import type { Sort } from "../query/sort.ts";
 import type { RawObject } from "../query/values.ts";
-import { Catalog, type Table } from "../tables/catalog.ts";
-import { openForWriting } from "../tables/data-file.ts";
-import { RowWriter } from "../tables/row-writer.ts";
-import { Schema } from "../tables/schema.ts";
-import { Statements } from "../tables/statements.ts";
+import type { Table } from "../tables/catalog.ts";
 import { sqlUpdate } from "../update/sql-update.ts";
 import { compileUpdate } from "../update/update.ts";
-import { Writes } from "../update/writes.ts";
+import { ownFile } from "./own-file.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "sensorium-sql-update-"));
-
-const statements = new Statements(openForWriting(join(directory, "updates.db")));
-const catalog = new Catalog(statements);
-const schema = new Schema(statements, catalog);
-const rows = new RowWriter(statements, schema);
-const writes = new Writes(catalog, schema, new Queries(statements, catalog), rows);
-
-afterAll(() => {
-  statements.db.close();
-  rmSync(directory, { recursive: true });
-});
+const { statements, catalog, schema, writes } = await ownFile();
 
 const INDEXES: { key: Sort; unique?: boolean; sparse?: boolean }[] = [
   { key: [["s", 1]] },
