@@ -91,20 +91,16 @@ test("everything accepted before a backup under load exists after its restore", 
   expect(await npmRun("salvage", dataDir, folder)).toMatchObject({ code: 0 });
   expect(await readFile(join(dataDir, blob), "utf8")).toBe("a blob");
   expect((await stat(join(dataDir, "secret.key"))).mode & 0o777).toBe(0o600);
-  const restored = await startServer({ dataDir, env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  try {
-    expect(restored.credentials.agent).toEqual(agent);
-    expect((await api(restored).post("/auth/login", admin)).status).toBe(200);
-    const there = api(restored, await agentToken(restored, agent.api_key));
-    const { body } = await there.get(`/agents/${agent.id}/interests`);
-    expect(JSON.stringify(body)).toContain(interest.body.id);
-    for (const id of before) expect((await there.get(`/events/${id}`)).status).toBe(200);
-    // The token of the first server is good here: the key that signs tokens came along, and opens.
-    expect((await api(restored, token).get("/auth/me")).status).toBe(200);
-    expect((await there.post("/events", once)).body.status).toBe("duplicate");
-  } finally {
-    await restored.stop();
-  }
+  await using restored = await startServer({ dataDir, env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  expect(restored.credentials.agent).toEqual(agent);
+  expect((await api(restored).post("/auth/login", admin)).status).toBe(200);
+  const there = api(restored, await agentToken(restored, agent.api_key));
+  const { body } = await there.get(`/agents/${agent.id}/interests`);
+  expect(JSON.stringify(body)).toContain(interest.body.id);
+  for (const id of before) expect((await there.get(`/events/${id}`)).status).toBe(200);
+  // The token of the first server is good here: the key that signs tokens came along, and opens.
+  expect((await api(restored, token).get("/auth/me")).status).toBe(200);
+  expect((await there.post("/events", once)).body.status).toBe("duplicate");
 });
 
 test("a backup is made while a tenant's blobs are being erased, with those that are left", async () => {

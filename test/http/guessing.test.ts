@@ -80,23 +80,19 @@ describe("failed logins", () => {
 test("operator and metrics tokens that are too short open nothing, and guesses are limited", async () => {
   const [short, metrics] = ["a7", "b".repeat(31)];
   const env = { ...UNLIMITED, PUBLIC_FAILURES_PER_MINUTE: String(LIMIT) };
-  const server = await startServer({ env: { ...env, OPERATOR_TOKEN: short, METRICS_TOKEN: metrics } });
-  try {
-    await settle(() => /OPERATOR_TOKEN has fewer than 32 characters/.test(server.logs()));
-    const get = async (path: string, token: string) =>
-      (await fetch(`${server.root}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
-    for (const [path, token] of [
-      ["/v1/tenants", short],
-      ["/metrics", metrics],
-    ] as const) {
-      for (let i = 0; i < LIMIT; i++) expect([path, await get(path, token)]).toEqual([path, 401]);
-      expect([path, await get(path, token)]).toEqual([path, 429]);
-    }
-    // Nor is the machine itself admitted, as without a token.
-    expect((await fetch(`${server.root}/metrics`)).status).not.toBe(200);
-  } finally {
-    await server.stop();
+  await using server = await startServer({ env: { ...env, OPERATOR_TOKEN: short, METRICS_TOKEN: metrics } });
+  await settle(() => /OPERATOR_TOKEN has fewer than 32 characters/.test(server.logs()));
+  const get = async (path: string, token: string) =>
+    (await fetch(`${server.root}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+  for (const [path, token] of [
+    ["/v1/tenants", short],
+    ["/metrics", metrics],
+  ] as const) {
+    for (let i = 0; i < LIMIT; i++) expect([path, await get(path, token)]).toEqual([path, 401]);
+    expect([path, await get(path, token)]).toEqual([path, 429]);
   }
+  // Nor is the machine itself admitted, as without a token.
+  expect((await fetch(`${server.root}/metrics`)).status).not.toBe(200);
 });
 
 describe("an e-mail that another organisation invites", () => {

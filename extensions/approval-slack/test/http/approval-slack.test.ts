@@ -236,15 +236,11 @@ describe("a request is refused, and answers nothing,", () => {
 });
 
 test("the response goes to the host of the webhook alone", async () => {
-  const elsewhere = await startEndpoint();
-  try {
-    const { id } = await ask();
-    expect((await click(`${id}.0`, { response_url: elsewhere.url })).body.text).toContain("*approve*");
-    expect(await statusOf(id)).toBe("answered");
-    expect(elsewhere.pushed).toEqual([]);
-  } finally {
-    await elsewhere.stop();
-  }
+  await using elsewhere = await startEndpoint();
+  const { id } = await ask();
+  expect((await click(`${id}.0`, { response_url: elsewhere.url })).body.text).toContain("*approve*");
+  expect(await statusOf(id)).toBe("answered");
+  expect(elsewhere.pushed).toEqual([]);
 });
 
 describe("the channel", () => {
