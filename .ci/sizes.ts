@@ -23,26 +23,26 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 83_871, files: 619 },
+    most: { lines: 82_523, files: 619 },
   },
   {
     name: "embedded driver",
     files: new RegExp(`^packages/mongoose-sqlite/(?!test/).*${CODE}`),
     most: { lines: 5_300, files: 38 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_882 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_760 } },
   {
     name: "generated",
     files: /^packages\/python\/src\/sensorium\/(_api|models)\.py$/,
     most: { lines: 8_000 },
   },
-  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 20_700 } },
+  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 19_576 } },
   {
     name: "tests",
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 86_600 },
+    most: { lines: 86_147 },
   },
 ];
 

@@ -109,8 +109,12 @@ export class MatchIndex {
   async match(event: FilterableEvent, maxMs = Number.POSITIVE_INFINITY): Promise<MatchResult | null> {
     const { type } = event;
     const pass: Pass = {
-      ...{ number: ++this.#passes, type, scope: new EventScope(event) },
-      ...{ pending: [], changed: new Set(), result: newResult() },
+      number: ++this.#passes,
+      type,
+      scope: new EventScope(event),
+      pending: [],
+      changed: new Set(),
+      result: newResult(),
     };
     this.#underWay.add(pass);
     const slices = new Slices(SLICE_MS);
