@@ -36,7 +36,7 @@ const PARTS: Part[] = [
     files: /^packages\/python\/src\/sensorium\/(_api|models)\.py$/,
     most: { lines: 8_000 },
   },
-  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 19_576 } },
+  { name: "console", files: /^packages\/console\/.*\.tsx?$/, most: { lines: 19_577 } },
   {
     name: "tests",
     files: new RegExp(

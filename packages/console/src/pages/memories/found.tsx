@@ -223,6 +223,7 @@ const STAGES: Record<string, { title: string; keeps: string }> = {
   candidates: { title: "Ranked", keeps: "close enough to be ranked" },
   floor: { title: "Above threshold", keeps: "scored high enough" },
   limit: { title: "Returned", keeps: "within the requested limit" },
+  relationships: { title: "Related", keeps: "and what relationships lead to" },
 };
 
 /** Counts differ by powers of ten, so their logarithms are drawn; any count above 0 remains visible. */
