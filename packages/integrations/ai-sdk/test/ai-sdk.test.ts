@@ -198,9 +198,8 @@ test("the tools are those of the server, and a model calls them", async () => {
     const call = { type: "tool-call", toolCallId: "1", toolName: "memories_create", input } as const;
     const model = new MockLanguageModelV4({ doGenerate: [answer([call], "tool-calls"), says("Noted.")] });
     const { steps } = await generateText({ model, prompt: "Remember it", tools, stopWhen: isStepCount(3) });
-    expect(steps[0]?.toolResults[0]?.output).toMatchObject({
-      structuredContent: { title: "Ada drinks green tea", scope: "agent" },
-    });
+    const result = steps[0]?.toolResults[0]?.output as { content: { text: string }[] } | undefined;
+    expect(JSON.parse(result?.content[0]?.text ?? "null")).toMatchObject({ title: "Ada drinks green tea" });
   } finally {
     await mcp.close();
   }
