@@ -152,7 +152,9 @@ const uniqueFields = ({ schema }: Model<never>): string[] => {
 function other(value: unknown, i: number): unknown {
   if (typeof value === "number") return value + 1_000 * i;
   if (typeof value !== "string") return value;
-  return value.slice(0, -4) + i.toString(16).padStart(4, "0");
+  const copied = value.slice(0, -4) + i.toString(16).padStart(4, "0");
+  // One in 65,536 ends so itself.
+  return copied === value ? `${value.slice(0, -4)}ffff` : copied;
 }
 
 if (process.argv[1] === import.meta.filename) {
