@@ -127,7 +127,7 @@ function methodsOf(op: Contract, models: Models): string {
   return method.join("") + (all ?? "");
 }
 
-/** Returns a list in parentheses: in one line, or in as few of its own as there must be. */
+/** Returns a list in parentheses: in one line if it fits, else over lines that are filled. */
 function listed(before: string, items: string[], after: string): string[] {
   const one = `${before}${items.join(", ")}${after}`;
   if (one.length <= LINE) return [`${one}\n`];

@@ -26,7 +26,7 @@ import { presentValidity } from "./validity.ts";
 
 type SearchQuery = ParamsOf<typeof searchMemories>;
 
-/** A score from which a result is more likely an answer than a fact about something else (docs/decisions/0021-ranking.md). */
+/** Chosen so that few questions without an answer get a likely result (docs/decisions/0021-ranking.md). */
 const LIKELY = 0.36;
 
 const matchOf = (score: number) => (score >= LIKELY ? "likely" : "possible");
@@ -72,7 +72,7 @@ export async function search(memories: Memories, ctx: Call<SearchQuery>, touches
     no_match: given.length === 0,
     degraded: found.degraded.length > 0,
     degraded_reasons: found.degraded,
-    ...(found.plan && { plan: await presentPlan(ctx, found.plan, given) }),
+    ...(found.plan && { plan: await presentPlan(memories, ctx, found.plan, given) }),
   };
 }
 
@@ -169,12 +169,12 @@ function whereOf({
 }
 
 /** Names each candidate, also those that were not returned, and adds what relationships have led to. */
-async function presentPlan(ctx: Call, plan: SearchPlan, given: FoundRow[]) {
+async function presentPlan(memories: Memories, ctx: Call, plan: SearchPlan, given: FoundRow[]) {
   const finals = new Map(plan.results.map(({ id, final }) => [id, final]));
   const led = given
     .filter(({ row, score, through }) => through !== undefined && finals.get(row._id) !== score)
     .map(({ row: { _id: id, confidence, created_at }, score, through }) => {
-      const recency = recentShare(created_at.getTime(), Date.now());
+      const recency = recentShare(created_at.getTime(), memories.now().getTime());
       return { id, ...{ vector: null, bm25: null, fused: 0 }, confidence, recency, final: score, through };
     });
   const ledTo = new Map(led.map(({ id, through }) => [id, through]));

@@ -24,7 +24,7 @@ const limit = 200;
 
 type Titled = [needs: Action, read: (id: string) => Promise<string | null>];
 
-/** What has a title: the operation needed, and how the title is read. */
+/** Resources with a title: the operation needed, and how the title is read. */
 const TITLED = {
   run: ["runs.get", async (run_id) => (await api.runs.get({ run_id })).goal],
   memory: ["memories.get", async (id) => (await api.memories.get({ id })).title],

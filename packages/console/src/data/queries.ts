@@ -106,7 +106,7 @@ export function useReadShown(): () => Promise<void> {
   return async () => {
     own.changes++;
     const shown: QueryFilters = { type: "active", predicate: (query) => isMeant(query, null) };
-    // What is under way may be older than the change.
+    // Reads under way may be older than the change.
     await cache?.cancelQueries(shown);
     await cache?.refetchQueries(shown);
   };
