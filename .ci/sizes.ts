@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 82_523, files: 619 },
+    most: { lines: 82_525, files: 619 },
   },
   {
     name: "embedded driver",
@@ -42,7 +42,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 86_157 },
+    most: { lines: 86_176 },
   },
 ];
 

@@ -2,12 +2,15 @@ import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { receive } from "../support/agents.ts";
 import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
+import { agentIn, remember } from "../support/memories.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type Credentials, startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 import { words } from "../support/words.ts";
 
@@ -74,6 +77,22 @@ describe("a node at work", () => {
       expect(grown.filter(([name, by]) => !isRight(name, by))).toEqual([]);
       return true;
     });
+  });
+
+  test("counts as handed out what is given, not what its receiver may no longer read", async () => {
+    const admin = api(server, token);
+    const team = ok(await admin.post("/teams", { name: "those who read" }));
+    const writer = await agentIn(server, admin, { team_id: team.id }, ["memory:write"]);
+    const reader = await agentIn(server, admin, { team_id: team.id }, ["memory:read", "receive"]);
+    ok(await reader.post(`/agents/${reader.id}/interests`, { event_type: "service.memory.created" }));
+    await remember(writer, { scope: "team" });
+    const pending = async () => ok(await admin.get(`/agents/${reader.id}/deliveries`)).deliveries.length;
+    await settle(async () => (await pending()) === 1);
+    const before = await metricOf(server, "sensorium_deliveries_handed_out_total");
+    ok(await admin.patch(`/agents/${reader.id}`, { team_id: null }));
+    expect(await receive(reader, 0)).toEqual([]);
+    expect(await pending()).toBe(0);
+    expect(await metricOf(server, "sensorium_deliveries_handed_out_total")).toBe(before);
   });
 
   test("counts nacks, dead letters and what is pending", async () => {

@@ -205,16 +205,18 @@ export class Claims {
       if (missing.length)
         for (const [id, event] of await this.#loadEvents(tenant_id, missing)) events.set(id, event);
       await this.#removeUnreadable(request, events);
-      await this.#deleteOrphans(tenant_id, leased, events);
-      metrics.deliveriesHandedOut.inc(leased.length);
-      for (const row of leased) tally(row, "delivered", 1);
-      this.acknowledgements.add(leased);
+      const { delivered = [], orphans = [] } = Object.groupBy(leased, ({ event_id }) =>
+        events.has(event_id as string) ? "delivered" : "orphans",
+      );
+      await this.#deleteOrphans(tenant_id, orphans);
+      metrics.deliveriesHandedOut.inc(delivered.length);
+      for (const row of delivered) tally(row, "delivered", 1);
+      this.acknowledgements.add(delivered);
       const held = { lease: lease.lease, lease_expires_at: lease.due_at.toISOString() };
-      const claimed = leased.flatMap((row) => {
-        const event = events.get(row.event_id as string);
-        return event ? this.#toClaimed(row, held, event) : [];
-      });
-      return await this.#addMemories(request, leased, claimed);
+      const claimed = delivered.map((row) =>
+        this.#toClaimed(row, held, events.get(row.event_id as string) as Loaded),
+      );
+      return await this.#addMemories(request, delivered, claimed);
     } catch (err) {
       const { agent_id } = request;
       const delivery_ids = leased.map(({ _id }) => _id);
@@ -272,10 +274,10 @@ export class Claims {
     }
   }
 
-  /** Deletes deliveries whose event was deleted meanwhile or is no longer for their receiver. */
-  async #deleteOrphans(tenant_id: string, rows: DeliveryDoc[], events: Map<string, Loaded>): Promise<void> {
-    const orphans = rows.filter(({ event_id }) => !events.has(event_id as string)).map(({ _id }) => _id);
-    if (orphans.length) await this.#deps.deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });
+  /** Deletes deliveries whose event was refused, was deleted meanwhile or is no longer for their receiver. */
+  async #deleteOrphans(tenant_id: string, rows: DeliveryDoc[]): Promise<void> {
+    const _id = { $in: rows.map((row) => row._id) };
+    if (rows.length) await this.#deps.deliveries.deleteMany(tenant_id, { _id });
   }
 
   #toClaimed(
