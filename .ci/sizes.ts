@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 82_525, files: 619 },
+    most: { lines: 81_968, files: 619 },
   },
   {
     name: "embedded driver",

@@ -224,10 +224,7 @@ interface Accepting {
   accept(frame: Frame): void;
 }
 
-/**
- * Truncates messages larger than `most` as soon as their size is known: amqplib buffers a whole message. Records their
- * full sizes in `sizes`, by their properties.
- */
+/** Truncates messages larger than `most`, which amqplib buffers whole, and records their sizes by their properties. */
 function cutContents(channel: Accepting, most: number, sizes: WeakMap<object, number>): void {
   const accept = channel.accept.bind(channel);
   let left = 0;

@@ -113,7 +113,6 @@ export class Amqp10Connector extends Subscription implements Connector {
     receiver.add_credit(free);
   }
 
-  /** Watches for everything that ends the connection. */
   #watch(container: ReturnType<typeof rhea.create_container>): void {
     const because = (context: EventContext, otherwise: string) => {
       const { error, connection, session, receiver } = context;

@@ -31,7 +31,6 @@ export interface BrokerMessage {
   acknowledge(): void;
 }
 
-/** The source of a connector's messages. */
 export interface BrokerSource {
   /** `amqp://` or `amqps://`, with credentials if any. */
   url: string;
@@ -39,7 +38,6 @@ export interface BrokerSource {
   from: string;
   /** Offset of the last durable message of a stream; null to read a stream from its beginning. */
   after: number | null;
-  /** Limit of unacknowledged messages. */
   prefetch: number;
   /** Limit of a message body in bytes; a larger body is truncated. */
   maxBytes: number;
@@ -68,7 +66,6 @@ const MOST_OVER = 2;
 export abstract class Subscription {
   protected readonly source: BrokerSource;
   protected isOver = false;
-  /** Number of unacknowledged messages. */
   protected held = 0;
   readonly #end = Promise.withResolvers<string>();
 
@@ -129,7 +126,6 @@ export async function settledWithin(promise: Promise<unknown>, ms: number): Prom
   await Promise.race([promise, sleep(ms, undefined, { ref: false })]).catch(() => {});
 }
 
-/** Returns a non-empty text; else null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }

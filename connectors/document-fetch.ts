@@ -18,11 +18,8 @@ interface FetchOptions {
 }
 
 /**
- * Reads a small JSON document by https. Follows no redirect, and connects only to public addresses, checked for the very
- * connection.
- *
- * @returns the value, and the seconds for which it may be kept; null if the server does not say
- * @throws Error that says why the document was not read
+ * Reads a small JSON document by https from a public address, without redirects. Returns the value, and the seconds for which
+ * it may be kept; null if the server does not say. @throws Error that says why it was not read
  */
 export async function fetchDocument(
   url: string,

@@ -58,12 +58,7 @@ export class HostResolver {
     if (options.servers.length) this.#resolver.setServers(options.servers);
   }
 
-  /**
-   * Returns all addresses of a host; an address resolves to itself.
-   *
-   * @throws Error with a `code`: `ENOTFOUND`, `ETIMEOUT` and others of `node:dns`; Fault rate_limited,
-   * service_unavailable
-   */
+  /** Returns all addresses of a host. @throws Error with a `code` of `node:dns`; Fault rate_limited, service_unavailable */
   async resolve(host: string, share: Share): Promise<LookupAddress[]> {
     const family = isIP(host);
     if (family) return [{ address: host, family }];

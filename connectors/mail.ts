@@ -7,7 +7,6 @@ export function messageId(from: string, seed: string | undefined): string {
   return `<${seed ? derivedId("evt", seed) : newId("evt")}@${domain}>`;
 }
 
-/** The outgoing mail server, and the sender. */
 interface MailSettings {
   url: string;
   from: string;

@@ -76,7 +76,6 @@ export class Nats extends Transporters.NATS {
     this.#giveUp();
   }
 
-  /** Rejects all pending requests to other nodes. */
   #giveUp(): void {
     for (const { id, local } of this.broker.registry.nodes.toArray())
       if (!local) this.transit.removePendingRequestByNodeID(id);

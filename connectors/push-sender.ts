@@ -10,7 +10,6 @@ import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, makeLookup } from "./host-resolver.ts";
 
-/** A request and its destination. */
 interface Post {
   /** The tenant's share that host look-ups count against. */
   share: Share;

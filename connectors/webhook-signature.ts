@@ -31,12 +31,7 @@ export class SignatureCheck {
     this.#isSigned = SCHEMES.some((scheme) => this.#has(scheme));
   }
 
-  /**
-   * Verifies the first scheme whose header the request has.
-   *
-   * @param accepted The schemes that count. Default: all.
-   * @returns the signature, or why there is none, in words that contain nothing of the request
-   */
+  /** Verifies the first accepted scheme whose header the request has. A refusal contains nothing of the request. */
   verify(secrets: readonly string[], accepted?: readonly Scheme[]): Verdict {
     const scheme = (accepted ?? SCHEMES).find((each) => each.header === null || this.#has(each));
     if (!scheme) {

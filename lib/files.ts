@@ -13,7 +13,6 @@ export async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-/** Makes renames and links inside a directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {
@@ -32,10 +31,8 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Creates a directory readable only by its owner, and missing parents.
- *
- * Avoids `recursive` of `mkdir`, which retries forever on a file system that has the parent and still answers ENOENT,
- * as /proc does.
+ * Creates a directory readable only by its owner, and missing parents. Not by `recursive` of `mkdir`, which retries forever on
+ * a file system that has the parent and still answers ENOENT, as /proc does.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {

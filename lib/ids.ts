@@ -60,7 +60,6 @@ function randomText(): string {
   return draw(RANDOM_BYTES).toString("base64url");
 }
 
-/** Returns an id derived from the parts alone. */
 export function derivedId(prefix: Prefix, ...parts: string[]): string {
   return `${prefix}_${digest(...parts)}`;
 }

@@ -158,11 +158,7 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
   }
 }
 
-/**
- * Returns the names that a setting selects of all: none given is all, `-` before each all others.
- *
- * @throws ConfigError for an unknown name, and for names with and without `-`
- */
+/** Returns the names that a setting selects: none given is all, `-` before each all others. @throws ConfigError */
 export function selectNames(setting: string, wanted: readonly string[], all: readonly string[]): string[] {
   const names = wanted.map((name) => name.replace(/^-/, ""));
   const unknown = names.find((name) => !all.includes(name));

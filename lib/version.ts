@@ -5,7 +5,6 @@ import { join } from "node:path";
 
 const manifest = createRequire(import.meta.url)("../package.json") as { version: string; gitHead?: string };
 
-/** The version of this service, as its package has it. */
 export const VERSION = manifest.version;
 
 const ROOT = join(import.meta.dirname, "..");

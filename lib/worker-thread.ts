@@ -65,7 +65,6 @@ export class WorkerThread<Request, Answer> {
     }
   }
 
-  /** Ends the thread, whatever it is doing. */
   close(): Promise<void> {
     return this.#end("closed");
   }

@@ -21,10 +21,7 @@ export function changesOf({ action, method, reads, access }: Operation): { chang
   return { changes: resource };
 }
 
-/**
- * Reports the resource that an action's schema names in `changes` after the action has succeeded. An internal action
- * names the tenant in its params.
- */
+/** Reports an action's resource (`changes`) after it succeeded. An internal action names the tenant in its params. */
 export const liveChanges: Middleware = {
   name: "LiveChanges",
   localAction(next: Handler, { changes, visibility }: ActionSchema & { changes?: string }) {

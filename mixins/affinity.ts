@@ -96,9 +96,7 @@ function valueAt(from: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/**
- * FNV-1a, then MurmurHash3's finalizer: node ids differ in few letters, and FNV alone would keep their hashes close.
- */
+/** FNV-1a, then MurmurHash3's finalizer: node ids differ in few letters, and FNV alone keeps their hashes close. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -61,11 +61,8 @@ export class Due<T extends TenantDocument> {
   }
 
   /**
-   * Works on some of them, a tenant's together. Should that fail, each is tried by itself: so the task must bear to be
-   * repeated.
-   *
-   * @returns whether there may be more
-   * @throws Unworked at the end, for the loop to report
+   * Works on some of them, a tenant's together; after a failure each by itself, so the task must bear to be repeated. Returns
+   * whether there may be more. @throws Unworked at the end, for the loop to report
    */
   work(task: (tenant_id: string, rows: T[]) => Promise<unknown>): Promise<boolean> {
     return this.#round(async (rows, failed) => {
@@ -171,12 +168,7 @@ export class Due<T extends TenantDocument> {
 /** Filters rows of a tenant whose time is over. */
 type Over<T extends TenantDocument> = Where<T> & { _id: { $in: string[] } };
 
-/**
- * Returns a loop's task for rows whose time is over, some of each tenant in a run.
- *
- * @param asking the rows, and the date that says when they are over
- * @param end what to do with them, given what the loop gives; by default they are deleted
- */
+/** Returns a loop's task that ends rows whose time is over, some of each tenant: by default it deletes them. */
 export function deletion<T extends TenantDocument, C>(
   asking: Pick<Asking<T>, "rows" | "by" | "now" | "where">,
   end = (tenant_id: string, over: Over<T>, _: C): Promise<unknown> => asking.rows.deleteMany(tenant_id, over),
@@ -202,12 +194,8 @@ export async function tenantsIn<T extends TenantDocument>(rows: TenantCollection
 }
 
 /**
- * Works on units of several tenants: one of each tenant, then the next one of each. One that has more is its tenant's
- * last again. A failure is its own unit's, and nobody else's.
- *
- * @param work returns whether the unit has more
- * @param atOnce units in work at a time
- * @throws Unworked at the end, for the loop to report
+ * Works on units of several tenants: one of each tenant, then the next one of each. One for which `work` returns true has more
+ * and is its tenant's last again. A failure is its own unit's alone. @throws Unworked at the end, for the loop to report
  */
 export async function inTurns<U extends OfTenant>(
   what: string,

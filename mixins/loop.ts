@@ -14,10 +14,7 @@ const RETRY_MS = 1000;
  */
 export type More = boolean | number;
 
-/**
- * Finds work by polling: runs a task at start, at each nudge, and at an interval as the backstop for lost nudges. One
- * run at a time.
- */
+/** Runs a task at start, at each nudge, and at an interval as the backstop for lost nudges: one run at a time. */
 export class Loop {
   readonly #task: () => Promise<More>;
   readonly #interval: number;
@@ -114,10 +111,7 @@ interface Worker {
   stop(): Promise<void>;
 }
 
-/**
- * A Moleculer mixin: starts workers when every service of the node has started, because they call each other, and stops
- * them with the service.
- */
+/** A mixin that starts workers when every service of the node has started, as they call each other, and stops them. */
 export function working(workers: () => Worker[]): Partial<ServiceSchema> {
   return {
     events: {

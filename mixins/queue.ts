@@ -73,10 +73,7 @@ const UNLIMITED: Limits = {
   perCaller: Number.POSITIVE_INFINITY,
 };
 
-/**
- * Leases rows of a collection to workers. Rotates between tenants, and within a tenant between its callers; due rows
- * first.
- */
+/** Leases rows of a collection to workers, due ones first, in rotation of tenants, and of callers within a tenant. */
 export class Queue<T extends Workable> {
   readonly #rows: TenantCollection<T>;
   readonly #now: () => number;

@@ -45,12 +45,7 @@ export class Quiet {
     this.#writes = writesOf(this.#collection);
   }
 
-  /**
-   * A look has found nothing.
-   *
-   * @param untilNext returns the milliseconds until the next row is due; false if there is none. Asked only if nothing
-   * was written since the look before
-   */
+  /** A look has found nothing. `untilNext` (ms; false: never) is asked only if nothing was written since the look before. */
   async foundNothing(untilNext: () => number | false | Promise<number | false>): Promise<void> {
     if (this.#writes !== this.#before) return;
     if (this.#nextAt === null) {

@@ -56,12 +56,7 @@ export class FollowingLoop extends ServiceLoop {
   }
 }
 
-/**
- * Adds a gauge of something that all nodes share, such as rows. One of the nodes with the service reports it, so that a
- * sum over the nodes counts it once.
- *
- * @param owned what that node owns: the same for gauges that one read answers
- */
+/** Adds a gauge of what all nodes share: the owner of `owned` reports it, so that a sum over the nodes counts it once. */
 export function observeSharedGauge(
   { broker, name: service }: Service,
   name: GaugeName,

@@ -7,10 +7,7 @@ import { TokenBucket } from "../lib/queue/token-bucket.ts";
 import { MINUTE_MS } from "../lib/time.ts";
 import { metrics } from "./metrics.ts";
 
-/**
- * The log of a node. Lines are JSON with `level`, `time`, `node`, `instance` and `msg`; those of a request carry its
- * ids.
- */
+/** Lines are JSON with `level`, `time`, `node`, `instance` and `msg`; those of a request carry its ids. */
 export type Log = Logger;
 
 /** Fields that are never logged, up to two objects deep. */

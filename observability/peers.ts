@@ -102,11 +102,7 @@ function observeBreakers(broker: ServiceBroker, inside: Inside): void {
   broker.localBus.on("$circuit-breaker.opened", () => metrics.breakersOpened.inc());
 }
 
-/**
- * Shows whether this node is connected to NATS: in readiness, in metrics, and in one line of the log when that changes.
- *
- * @returns to be called with each change
- */
+/** Shows whether this node is connected to NATS: in readiness, metrics and the log. Call the result with each change. */
 export function observeNats({ health, log }: { health: Health; log: Log }): (isConnected: boolean) => void {
   /** When the connection was lost; null while it holds, undefined before there was one. */
   let lostAt: number | null | undefined;

@@ -15,10 +15,7 @@ export interface Embedder {
   readonly patience: number;
   /** Returns the vector of a query, ahead of all work that nobody waits for. */
   embedQuery(text: string): Promise<Float32Array>;
-  /**
-   * Returns vectors of texts in order; shortens or averages long ones as the model needs, and reports those that the
-   * model's service refuses.
-   */
+  /** Returns vectors of texts in order; shortens or averages long ones, and reports those that the service refuses. */
   embedTexts(texts: string[], report?: RefusedText): Promise<Float32Array[]>;
   close(): Promise<void>;
 }

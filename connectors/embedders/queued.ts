@@ -13,7 +13,6 @@ export type Vectors = { vectors: Float32Array[] } | { failed: string };
 
 /** Computes vectors outside of this thread, one request at a time. */
 export interface Encoder {
-  /** Identifies the model. */
   readonly model: string;
   /** Whether it runs and has answered before. */
   readonly isWarm: boolean;

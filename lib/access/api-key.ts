@@ -10,7 +10,6 @@ const SHOWN = START.length + 4;
 // Larger bytes would make the first letters more likely than the others.
 const UNBIASED = 256 - (256 % LETTERS.length);
 
-/** The form of an API key (spec: API key). */
 export const API_KEY_PATTERN = `^${START}[A-Za-z0-9]{${LENGTH}}$`;
 
 /** Returns a new API key; the same key for the same seed (an honoured Idempotency-Key). */

@@ -116,7 +116,6 @@ export interface Meta {
   $responseHeaders?: Record<string, string | string[]>;
 }
 
-/** A Moleculer context with this `Meta`. */
 export type Call<P = unknown> = Context<P, Meta>;
 
 /** A request, whatever its parameters. */

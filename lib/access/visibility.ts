@@ -29,25 +29,18 @@ export function agentAccess({ id, team_id }: Owned): Access {
   return { agent_ids: [id], team_ids: team_id ? [team_id] : [] };
 }
 
-/**
- * Returns the access of a person.
- *
- * @param owned the agents that the person owns
- * @param teams every team of the tenant for an org admin, else none
- */
+/** @param owned the person's agents @param teams every team of the tenant for an org admin, else none */
 export function personAccess(owned: readonly Owned[], teams: readonly string[]): Access {
   const theirs = owned.flatMap(({ team_id }) => team_id ?? []);
   return { agent_ids: owned.map(({ id }) => id), team_ids: [...new Set([...theirs, ...teams])] };
 }
 
-/** A row that has an owner and a scope. */
 export interface Scoped {
   scope: MemoryScope;
   agent_id: string | null;
   team_id: string | null;
 }
 
-/** Whether this access includes a row. */
 export function mayRead({ agent_ids, team_ids }: Access, { scope, agent_id, team_id }: Scoped): boolean {
   if (scope === "institutional") return true;
   if (agent_id !== null && agent_ids.includes(agent_id)) return true;

@@ -1,7 +1,6 @@
 import type { BrokerOptions, Context, Errors, Middleware, ServiceBroker } from "moleculer";
 import moleculer from "moleculer";
 
-/** Options for failing calls between nodes. */
 type FailurePolicy = Pick<
   BrokerOptions,
   "retryPolicy" | "circuitBreaker" | "bulkhead" | "internalMiddlewares"
@@ -21,12 +20,7 @@ export function isUnreached(err: unknown): boolean {
   return UNREACHED.includes(nameOf(err));
 }
 
-/**
- * Returns the retry, circuit breaker and bulkhead options for calls between nodes.
- *
- * @param mostInFlight concurrent calls of one action on a node; as many more may queue, others are refused
- * @param enabled whether there are other nodes
- */
+/** @param mostInFlight calls of one action on a node at once; as many may queue @param enabled if there are other nodes */
 export function betweenNodes(mostInFlight: number, enabled: boolean): FailurePolicy {
   return {
     // Only for actions that may run twice (`retryPolicy.enabled`). The failed node is no longer in the registry, so
@@ -87,7 +81,6 @@ interface ListedAction {
   endpoints?: { nodeID: string; available: boolean }[];
 }
 
-/** Returns the nodes that currently offer an action. */
 export function listNodes(broker: ServiceBroker, action: string): string[] {
   const listed = broker.registry.actions.list({ withEndpoints: true }) as unknown as ListedAction[];
   const endpoints = listed.find(({ name }) => name === action)?.endpoints ?? [];

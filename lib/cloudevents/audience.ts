@@ -18,13 +18,11 @@ export function audienceIn(event: Pick<CloudEvent, "type"> & { audience?: unknow
   return new Set(event.audience.split(" "));
 }
 
-/** Whether an event is for one of some agents. */
 export function isFor(event: Pick<CloudEvent, "type">, agents: readonly Owned[]): boolean {
   const audience = audienceIn(event);
   return audience === null || agents.some((agent) => isIn(audience, agent));
 }
 
-/** Whether an agent belongs to an audience. */
 export function isIn(audience: ReadonlySet<string>, { id, team_id }: Owned): boolean {
   return audience.has(id) || (team_id !== null && audience.has(team_id));
 }

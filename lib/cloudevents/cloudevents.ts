@@ -20,7 +20,6 @@ export interface CloudEvent {
   [extension: string]: unknown;
 }
 
-/** The attributes that CloudEvents defines. */
 export const ATTRIBUTES = [
   ...["specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema"],
 ];
@@ -93,12 +92,7 @@ const NAME = /^[a-z0-9]+$/;
 const OBJECT_OR_BATCH = "a JSON object; several events are sent as application/cloudevents-batch+json";
 const NAME_EXPECTED = "an attribute name of lower-case letters and digits";
 
-/**
- * Returns the value as an envelope. Null attributes count as unset and are removed in place (CloudEvents JSON format
- * 2.2).
- *
- * @throws Fault invalid_event {field, value, expected}
- */
+/** Returns the value as an envelope, its null attributes removed in place. @throws Fault invalid_event */
 export function checkCloudEvent(value: unknown): CloudEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalidEvent("", value, Array.isArray(value) ? OBJECT_OR_BATCH : "a JSON object");

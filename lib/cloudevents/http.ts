@@ -2,7 +2,6 @@ import { JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
 import { parseExact } from "../json/json.ts";
 import { type CloudEvent, invalidEvent, isUri, isUriReference } from "./cloudevents.ts";
 
-/** An event as an HTTP message. */
 export interface HttpContent {
   headers: Record<string, string>;
   body: Buffer;
@@ -57,11 +56,7 @@ export function isBinaryMode(headers: Readonly<Record<string, unknown>>): boolea
   return headers["ce-specversion"] !== undefined || headers["ce-id"] !== undefined;
 }
 
-/**
- * Returns the attributes of a request in binary mode, null in other modes. Header names are lower case.
- *
- * @throws Fault invalid_event for escapes that are not UTF-8
- */
+/** Returns a binary mode request's attributes, null in others. Headers are lower case. @throws Fault invalid_event */
 export function attributesIn(
   headers: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> | null {

@@ -41,7 +41,6 @@ export const PLATFORM_EVENTS = {
   "service.run.step_started": "An attempt at a step was started.",
 } as const;
 
-/** The `source` of these events. */
 export const PLATFORM_SOURCE = "sensorium";
 
 export type PlatformEventType = keyof typeof PLATFORM_EVENTS;

@@ -49,16 +49,12 @@ export interface ToolHints {
   aliases?: Record<string, readonly string[]>;
   /** Values of required parameters, if they are not given. */
   defaults?: Record<string, string | boolean>;
-  /**
-   * Paths of the answer's fields that a model can use, such as `results.memory.title`; with a `?`, unless it is false or
-   * empty. Default: all.
-   */
+  /** Paths of the answer's fields that a model can use; with a `?`, unless it is false or empty. Default: all. */
   answers?: readonly string[];
   /** The call that reads what this tool's result had to shorten, if calling it again is not how. */
   whole?: string;
 }
 
-/** Returns what a contract says of its tool. */
 export function toolHints({ mcp }: Pick<Operation, "mcp">): ToolHints {
   return typeof mcp === "object" ? mcp : {};
 }
@@ -88,7 +84,6 @@ interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   mcp?: boolean | ToolHints;
 }
 
-/** Access to an operation, its limits and its audit. */
 interface AccessSpec {
   access: Access;
   /** The 200 answer for a caller without the scope, instead of 403 (spec: Errors, other rules). */
@@ -99,10 +94,7 @@ interface AccessSpec {
   overQuota?: boolean;
   /** Overrides `isAudited`. */
   audit?: boolean;
-  /**
-   * Returns a credential that would outlive its caller's: refused to a device or client whose connection a person has
-   * approved.
-   */
+  /** Returns a credential that would outlive its caller's: refused to a device or client that a person has approved. */
   outlives?: true;
   /**
    * It checks a credential that is expensive to check, or short: the gateway limits its tries before, by the account whose
@@ -124,10 +116,7 @@ interface BodySpec<Body extends TProperties> {
   wholeBody?: boolean;
   /** The format of the body; `json` when absent. The fields of a `form` are texts; unknown ones are ignored. */
   consumes?: "json" | "cloudevents" | "raw" | "form";
-  /**
-   * The fields of the request as an OAuth 2.0 form, which the gateway converts to the body and refuses with OAuth's
-   * errors.
-   */
+  /** The fields of the request as an OAuth 2.0 form, which the gateway converts to the body, or refuses as OAuth does. */
   form?: TProperties;
   /**
    * Body fields that are too large to travel between nodes: the gateway stores them as blobs, base64 decoded, and the
@@ -157,10 +146,7 @@ interface AnswerSpec {
   alsoProduces?: string;
   /** The answer is a file to save, under the name in `Content-Disposition`. */
   attachment?: boolean;
-  /**
-   * The answer, or its one field, that is too large to travel between nodes: the gateway replaces a BlobReference by
-   * the text.
-   */
+  /** The answer, or its field, that is too large to travel between nodes: the gateway replaces a BlobReference by it. */
   fromBlob?: "answer" | { field: string };
   /**
    * Page size of an operation that answers a bare list of rows with ids: over HTTP as many as `limit`, or its default,
@@ -181,18 +167,13 @@ interface AnswerSpec {
 
 /** How an operation executes, where its method does not tell. */
 interface ExecutionSpec {
-  /**
-   * A POST that changes nothing, such as a search: it ignores an Idempotency-Key, works while writes are refused, and
-   * clients may repeat it.
-   */
+  /** A POST that only reads, such as a search: without Idempotency-Key, repeatable, and allowed while writes are refused. */
   reads?: boolean;
   /** It leases what it answers: HEAD is not allowed, and a long answer is not stored for an Idempotency-Key. */
   takes?: boolean;
   /** The request may wait long: if the caller disconnects, the service is notified (`request.abandoned`). */
   waits?: boolean;
-  /**
-   * It frees capacity, or keeps work alive: its slots and connections are reserved, whatever else the node has to do.
-   */
+  /** It frees capacity or keeps work alive: slots and connections are reserved for it, whatever else the node does. */
   reserved?: boolean;
 }
 
@@ -305,10 +286,7 @@ export function operationsIn(contract: object): Operation[] {
   });
 }
 
-/**
- * Adds to each operation that creates or changes a resource the forms in which it, and reads of the same resource, answer
- * it. A secret that is answered once is no such field.
- */
+/** Adds to each write of a resource the forms in which reads answer it, but for a secret that is answered once. */
 export function withRepresentations(operations: readonly Operation[]): Operation[] {
   const reads = operations.filter(({ method }) => method === "GET");
   const answersOf = ({ results }: Operation) => Object.values(results).filter((result) => result !== null);

@@ -5,7 +5,6 @@ import { AnyText } from "./schema.ts";
 /** The longest that `toCursor` makes: of a title of 500 characters, each of them six in JSON. */
 const MAX_CURSOR = 5000;
 
-/** Parameters that continue a sorted list. */
 export const Cursor = Type.Optional(AnyText(MAX_CURSOR, "`next_cursor` of the previous page."));
 
 type Value = Date | string | number;

@@ -96,7 +96,6 @@ export const FAULTS = {
 
 export type FaultCode = keyof typeof FAULTS;
 
-/** Whether the same request may be retried. */
 export const isRetryable = (code: FaultCode) => FAULTS[code].status === 429 || FAULTS[code].status >= 500;
 
 /** Values of `details.rule` of a `business_rule_violation`. */
@@ -209,7 +208,6 @@ export function ruleBroken(rule: Rule, message: string, details: Record<string, 
   return new Fault("business_rule_violation", message, { rule, message, ...details });
 }
 
-/** Returns the fault of work that this node cannot do now. */
 export function unavailable(
   message: string,
   retry_after_seconds = 1,

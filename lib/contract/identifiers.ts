@@ -44,12 +44,10 @@ export const PATH_IDS = {
   webhook_id: Id("whk"),
 };
 
-/** The names of parameters in a route. */
 type Named<Route extends string> = Route extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Named<Rest>
   : never;
 
-/** The parameters of `PATH_IDS` that a route names. */
 export type PathIds<Route extends string> = Pick<typeof PATH_IDS, Named<Route> & keyof typeof PATH_IDS>;
 
 /** Returns the parameters of a path, in its order. @param own those that are not in `PATH_IDS` */

@@ -15,7 +15,6 @@ export interface JsonSchema {
 /** The key pattern of maps in contracts. */
 export const ANY_KEY = "^.*$";
 
-/** Transforms every part of a schema, innermost first. */
 export function mapSchema(schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema {
   const { properties, patternProperties, items, anyOf, ...rest } = schema;
   const within = (each: JsonSchema) => mapSchema(each, change);

@@ -11,7 +11,6 @@ export function Whole(options: Parameters<typeof Type.Integer>[0] = {}) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
-/** The optional example of a schema. */
 const shown = (example?: string) => (example === undefined ? {} : { examples: [example] });
 
 /** A text that may be empty. */
@@ -26,7 +25,6 @@ export const SomeText = (maxLength: number, description: string, example?: strin
 export const Words = (maxLength: number, description: string, example?: string) =>
   Type.String({ minLength: 1, maxLength, pattern: "\\S", description, ...shown(example) });
 
-/** The offset of a page in a list. */
 export const Offset = Type.Optional(Whole({ default: 0, description: "Results to skip." }));
 
 /** The size of a page in a list: 1 to `maximum`. @param usual the default */
@@ -41,7 +39,6 @@ export const page = { offset: Offset, limit: Limit(200, 50) };
 /** Rows of a page of a list that is answered whole (`inPages`). */
 export const MOST_LISTED = 200;
 
-/** Parameters of such a list. */
 export const ofAll = {
   offset: Offset,
   limit: Type.Optional(
@@ -64,10 +61,8 @@ export const Name = Words(200, "Display name.", "Billing watcher");
 /** Marks a write-only field: its value is never returned, not even in an error. */
 export const SECRET = { format: "password", writeOnly: true } as const;
 
-/** A description in words. */
 export const Description = AnyText(2000, "Free text, for display.", "Watches invoices that are overdue.");
 
-/** Seconds before each retry of a delivery. */
 export const RetryDelays = (description: string) =>
   Type.Array(Type.Integer({ minimum: 1, maximum: 86_400 }), {
     minItems: 1,
@@ -119,7 +114,6 @@ export const Namespace = (description: string) =>
     examples: ["customers.acme"],
   });
 
-/** A key in a namespace. */
 export const Key = (description: string) =>
   Type.String({
     minLength: 1,
@@ -130,7 +124,6 @@ export const Key = (description: string) =>
     examples: ["terms"],
   });
 
-/** The parameters of a list of namespaces. */
 export const namespacesQuery = {
   prefix: Type.Optional(Namespace("Only this namespace and those below it.")),
   max_depth: Type.Optional(

@@ -18,10 +18,7 @@ export function canonicalTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map(canonicalTag).filter(Boolean))];
 }
 
-/**
- * Returns the tags of a query string, repeated or comma-separated. A tag may contain commas, so each value also counts
- * whole.
- */
+/** Returns the tags of a query string, repeated or comma-separated; each also counts whole, as a tag may have commas. */
 export function tagsOfQuery(given: readonly string[]): string[] {
   return canonicalTags(given.flatMap((each) => [...each.split(","), each]));
 }

@@ -57,9 +57,7 @@ export function hasSharedSalt({ salt }: PasswordHash, secrets: SecretBox, email:
   return salt === deriveSalt(secrets, email);
 }
 
-/**
- * Returns which of these hashes match a password, in order. Costs one computation per salt, and one if there are none.
- */
+/** Returns which of these hashes match a password, in order, by one computation per salt, and one without hashes. */
 export async function fitsPassword(password: string, stored: readonly PasswordHash[]): Promise<boolean[]> {
   const known = stored.filter(isKnown);
   const tags = new Map<string, Buffer>();

@@ -31,10 +31,7 @@ export class SecretBox {
   /** Changes of the file, one after the other: none may lose a key of another. */
   #writing: Promise<void> = Promise.resolve();
 
-  /**
-   * @param keys 32 bytes each, the active one first
-   * @param file the file that holds them; null if settings give them
-   */
+  /** @param keys 32 bytes each, the active one first @param file that holds them; null if settings give them */
   constructor(keys: Buffer | readonly Buffer[], file: string | null = null) {
     this.#keys = [keys].flat().map((bytes) => toKey(bytes as Buffer));
     this.#file = file;
@@ -105,7 +102,6 @@ export class SecretBox {
     return this.derivations(size, purpose, text).map((digest) => digest.toString("base64url"));
   }
 
-  /** Returns what each key derives from a text. */
   derivations(size: number, purpose: string, text: string): Buffer[] {
     return this.#keys.map((key) => derive(key, size, purpose, text));
   }
@@ -120,7 +116,6 @@ export class SecretBox {
     return this.#change((keys) => [toKey(randomBytes(KEY_BYTES)), ...keys]);
   }
 
-  /** Removes fallbacks from the file, by their ids. */
   dropFallbacks(ids: readonly string[]): Promise<void> {
     return this.#change(([active, ...fallbacks]) => [
       active as Key,
@@ -166,7 +161,6 @@ export function sealedByOthers(key_id: string): { $regex: string } {
   return { $regex: `^${VERSION}\\.(?!.*\\.${key_id}$)` };
 }
 
-/** A secret for signing requests, encrypted. */
 export interface SigningSecret {
   sealed: Sealed;
   /** When it expires; null for the newest. */
@@ -181,7 +175,6 @@ export function signingPlace(owner: string): string {
 /** An unusable key, or a stored secret that this node's keys do not open. */
 export class SecretError extends Error {}
 
-/** Advice about a missing key. */
 export const RESTORE_KEY = "Add it to SECRET_KEY_FALLBACKS, or restore secret.key in DATA_DIR from a backup.";
 
 function unopened(place: string, key_id = "another one"): SecretError {

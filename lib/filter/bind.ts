@@ -1,7 +1,6 @@
 import { FilterError, type Node, operands, parseTree } from "./cel.ts";
 import { parseMacro, selectedKey } from "./names.ts";
 
-/** A value that a filter can be given. */
 export type Bindable = string | number | boolean | null | undefined | { readonly [key: string]: Bindable };
 
 /** A part of a filter that reads a name: `run.values.order`, or `has(run.values.order)`. */

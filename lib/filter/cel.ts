@@ -79,7 +79,6 @@ export function parseTree(expression: string): Node {
   return parse(expression).ast;
 }
 
-/** Returns the nodes directly below one. */
 export function operands<N extends Node>(node: N): N[] {
   if (node.op === "value") return [];
   return [node.args].flat(3).filter((arg): arg is N => typeof arg === "object" && arg !== null);

@@ -10,7 +10,6 @@ const BUDGET = 50_000;
 /** cel-js caches each nested list and map type forever; without this limit, events could fill the memory. */
 const MAX_NESTING = 8;
 
-/** Thrown inside an evaluation that has used up its budget. */
 export class FilterCostError extends Error {
   constructor() {
     super("too costly: the filter exceeds the limit of steps per evaluation on this event");
@@ -30,7 +29,6 @@ export function budgetExceeded(): boolean {
   return left < 0;
 }
 
-/** Returns the cost of the last evaluation, in units. */
 export function unitsSpent(): number {
   return budgetExceeded() ? BUDGET : BUDGET - left;
 }

@@ -90,7 +90,6 @@ const COMPARED_IN_STEP = 32;
 // A test is synchronous and never nested, so one counter serves all globs.
 let steps = 0;
 
-/** Returns the steps of the last test. */
 export function globSteps(): number {
   return steps;
 }

@@ -1,4 +1,3 @@
-/** Values that filters of metadata compare. */
 export type MetadataValue = string | number | boolean;
 
 /** Bounds of numbers, or of times in milliseconds. */

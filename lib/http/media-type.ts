@@ -1,6 +1,4 @@
-/**
- * Returns the media type in lower case without parameters: `application/json` for `Application/JSON; charset=utf-8`.
- */
+/** Returns the media type in lower case, without parameters. */
 export function mediaTypeOf(contentType: string): string {
   return contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 }

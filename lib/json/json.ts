@@ -141,10 +141,7 @@ const BACKSLASH = 0x5c;
 const BRACE = 0x20;
 const OPENING = 0x7b;
 
-/**
- * Counts the values in JSON without parsing: each but the first follows a comma or an opening bracket. Stops above
- * `most`.
- */
+/** Counts the values in JSON without parsing, up to `most`: each but the first follows a comma or an opening bracket. */
 export function countValues(json: Buffer, most = MAX_JSON_VALUES): number {
   let values = 1;
   for (let at = 0; at < json.length && values <= most; at++) {
@@ -168,10 +165,7 @@ function endOfText(json: Buffer, from: number): number {
   return json.length;
 }
 
-/**
- * Returns the path (`a.0.b`) of a lone UTF-16 surrogate in a string or key, null if there is none. The stores keep text
- * in UTF-8, which cannot represent it.
- */
+/** Returns the path (`a.0.b`) of a lone UTF-16 surrogate, which the stores' UTF-8 cannot represent; null if none. */
 export function halfCharacterOf(value: unknown): string | null {
   return placeIn(value, isHalf);
 }
@@ -180,11 +174,7 @@ function isHalf(value: unknown): boolean {
   return typeof value === "string" && !value.isWellFormed();
 }
 
-/**
- * Returns the path of the first value that matches, or that has a matching key; null if there is none.
- *
- * @throws RangeError if it is nested deeper than so many levels
- */
+/** Returns the path of the first value or key that matches; null if none. @throws RangeError if nested beyond `levels` */
 function placeIn(
   value: unknown,
   isSuch: (value: unknown) => boolean,

@@ -11,10 +11,7 @@ export function shareOf(caller: Identity): Share {
   return { tenant_id: caller.tenant_id, caller: callerId(caller) };
 }
 
-/**
- * Returns the owner of a request's share of resources. Without a token it is the address: all of those share like one
- * tenant.
- */
+/** Returns the share of a request: its caller's, or its address's; all addresses share like one tenant. */
 export function requestShare({
   caller,
   ctx,
@@ -102,10 +99,7 @@ class Tenant extends Flow {
 
 const FORGET_FROM = 64;
 
-/**
- * Flows by id. `clock` is the virtual time: the charge of the flow served last. New flows start there, so idle time is
- * not saved up.
- */
+/** Flows by id. `clock` is the charge of the flow served last: new flows start there, so that idle time is not saved. */
 class Flows<F extends Flow> {
   readonly #flows = new Map<string, F>();
   readonly #create: () => F;
@@ -293,9 +287,7 @@ export class FairQueue {
       }
   }
 
-  /**
-   * Returns the next task, null while it does not fit. Only tasks over their tenant's or caller's limit are overtaken.
-   */
+  /** Returns the next task, null while it does not fit: only tasks over their tenant's or caller's limit are overtaken. */
   #next(lane: Lane): Waiter | null {
     if (lane.tasks === 0) return null;
     let next: Waiter | null = null;

@@ -45,9 +45,7 @@ export class TokenBuckets {
     this.#burst = burst;
   }
 
-  /**
-   * Returns the milliseconds until the key may take an amount, 0 if now. A key with any budget left may overdraw it.
-   */
+  /** Returns the ms until the key may take an amount, 0 if now. With any budget left it may overdraw. */
   waitOf(key: string, now: number): number {
     const bucket = this.#buckets.get(key);
     bucket?.refill(now);

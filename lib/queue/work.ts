@@ -113,7 +113,6 @@ function kindOf(key: string): Kind {
   return kind;
 }
 
-/** Counts processor time of the current call. */
 export function spend(ms: number): void {
   const work = working();
   if (work) work.ms += ms;
@@ -129,11 +128,7 @@ export function measured<R>(task: () => R): R {
   }
 }
 
-/**
- * Counts rows that the current call has read.
- *
- * @throws Fault business_rule_violation beyond its allowance, rate_limited while its tenant's calls hold too much
- */
+/** Counts rows read by the call. @throws Fault business_rule_violation beyond its allowance, rate_limited by its tenant's */
 export function countRead(bytes: number): void {
   const work = working();
   if (!work) return;
@@ -152,11 +147,7 @@ function isDear({ ms, kind }: Work): boolean {
   return ms >= DEAR_MS || (kind.ms === null ? kind.running > MOST_UNKNOWN : kind.ms >= DEAR_MS);
 }
 
-/**
- * Takes a step that waits for something else, such as a read, in the turn of the current call.
- *
- * @throws Fault rate_limited, service_unavailable, or what the step threw
- */
+/** Takes a step, such as a read, in the turn of the current call. @throws Fault rate_limited, service_unavailable */
 export function inTurn<R>(step: () => Promise<R>, how?: Waiting): Promise<R> {
   const work = working();
   return work && isDear(work) ? stepOf(work, step, how) : step();

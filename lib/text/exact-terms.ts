@@ -33,10 +33,7 @@ const NON_JOINER = "\u200c";
 const JOINED = /[\p{L}\p{M}\u200c]+/gu;
 const ARABIC = /\p{Script=Arabic}/u;
 
-/**
- * Returns the terms of a query. If its words say nothing, it asks for its stop words and signs: `to be or not to be`,
- * `||`.
- */
+/** Returns the terms of a query: of one that says nothing else, its stop words and signs (`to be or not to be`, `||`). */
 export function queryTerms(text: string): Terms {
   const folded = fold(text);
   const words = splitWords(folded);

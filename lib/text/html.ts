@@ -21,12 +21,7 @@ const SLICE = 65_536;
 
 type Attributes = Record<string, string>;
 
-/**
- * Returns the visible text of a page as Markdown, its title first.
- *
- * @param lose gets the kind of each part that is seen, but is no text
- * @throws TooMuchText
- */
+/** Returns a page's visible text as Markdown, its title first. @param lose gets the kind of what is seen but no text */
 export function htmlText(html: string, lose: (kind: string) => void = () => {}): string {
   const reader = new HtmlReader(lose);
   const parser = new Parser({

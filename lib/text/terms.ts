@@ -27,10 +27,7 @@ const UNSPACED = new RegExp(`[${LETTERS}]`, "u");
 /** Divides a word into runs inside and outside these scripts, which are not separated by spaces. */
 const RUNS = new RegExp(`[${LETTERS}][${LETTERS}\\p{M}]*|[^${LETTERS}]+`, "gu");
 const HEBREW = /^\p{Script=Hebrew}+$/u;
-/**
- * Words that Hebrew writes together with the next one (and, the, in, to, from, that, as), and endings of plurals: three
- * letters stay.
- */
+/** Words that Hebrew joins to the next (and, the, in, to, from, that, as), and plural endings: three letters stay. */
 const HEBREW_PREFIXES = /^[והבלמשכ]{1,4}(?=\p{L}{3})/u;
 const HEBREW_PLURAL = /(?<=\p{L}{3})(?:ים|ות)$/u;
 const FINAL_LETTERS: Record<string, string> = { ך: "כ", ם: "מ", ן: "נ", ף: "פ", ץ: "צ" };

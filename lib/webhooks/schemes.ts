@@ -23,17 +23,13 @@ export interface Claim {
   refuses?(): string | null;
 }
 
-/** How requests are signed. */
 export interface Scheme {
   name: string;
   /** The header that identifies the scheme, as the sender writes it; null if the proof is in the body. */
   header: string | null;
   /** The reason of a refusal. Default: the signature does not match. */
   mismatch?: string;
-  /**
-   * Does all that does not depend on the secret. Returns the reason instead for a request that no secret could make
-   * valid. @param now ms since the epoch
-   */
+  /** Does all that needs no secret. Returns why no secret could make the request valid. @param now ms since the epoch */
   read(request: SignedRequest, now: number): Claim | string;
 }
 
@@ -104,10 +100,7 @@ export const HUB_256 = hmacScheme("github", {
 /** As WebSub signs. */
 export const HUB = hmacScheme("hub", { header: "X-Hub-Signature", prefix: "sha256=" });
 
-/**
- * Standard Webhooks: id, time and body, with the base64-decoded secret as the key. Svix has its own names for the
- * headers.
- */
+/** Standard Webhooks: id, time and body, by the base64-decoded secret. Svix has its own names for the headers. */
 function standardWebhooks(name: string, prefix: "webhook" | "svix"): Scheme {
   const [header, signed] = [`${prefix}-signature`, after("v1,")];
   return {
@@ -144,10 +137,7 @@ export function standardKey(secret: string): Buffer | null {
   return key.length < KEY_MIN_BYTES ? null : key;
 }
 
-/**
- * A token of X's challenge, whose HMAC anybody may ask for. No sender delivers a single word, so such a content counts as
- * signed by nobody.
- */
+/** A token of X's challenge, whose HMAC anybody may get: no sender delivers a single word, so it counts as unsigned. */
 export const CHALLENGE_TOKEN = /^[\w+/-]{8,256}={0,2}$/;
 const LONGEST_TOKEN = 258;
 

@@ -28,7 +28,6 @@ export interface Verification {
  */
 export type Challenge = { echo: string; token?: string } | { sign(secret: string): object | null };
 
-/** How a sender verifies the address. */
 export interface Handshake {
   /** In words, for the reference. */
   about: string;
@@ -48,7 +47,6 @@ export interface Vector {
   url?: string;
 }
 
-/** All that is known of a sender of webhooks. */
 export interface Sender {
   title: string;
   /** The signatures that the sender uses: no other is accepted. */

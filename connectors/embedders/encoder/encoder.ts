@@ -153,10 +153,7 @@ export class Encoder {
     this.#kernel.normalise(rows, width, from.at, scale, bias, to.at);
   }
 
-  /**
-   * Computes for each row the sum of its text's values, weighted by how well their keys match its query: from `wide` to
-   * `normed`.
-   */
+  /** Computes for each row the sum of its text's values, weighted by how well keys match its query: `wide` to `normed`. */
   #attend({ from, to }: Span, width: number): void {
     const size = width / HEADS;
     const factor = 1 / Math.sqrt(size);

@@ -92,7 +92,6 @@ export const channelsService: ServiceFactory = ({ store }) => {
   };
 };
 
-/** The operations on channels, their members and their feeds. */
 class Channels {
   readonly members: TenantCollection<MemberDoc>;
   readonly feeds: TenantCollection<FeedDoc>;

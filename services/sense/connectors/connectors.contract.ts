@@ -52,7 +52,6 @@ const ConnectorMapping = component(
   },
 );
 
-/** The arguments of `compileMapping` besides the source. */
 export type ConnectorMapping = Static<typeof ConnectorMapping>;
 
 export const ConnectorView = component("Connector", {

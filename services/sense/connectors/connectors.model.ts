@@ -7,7 +7,6 @@ import {
   type ConnectorView,
 } from "./connectors.contract.ts";
 
-/** Returns where the address of a connector is sealed. */
 export function sealedAt(connector_id: string): string {
   return `connectors/${connector_id}/url`;
 }

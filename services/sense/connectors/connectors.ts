@@ -28,7 +28,6 @@ const PREFETCH = 100;
 /** Per tenant. Each holds a connection and up to `prefetch` events. */
 const MOST_CONNECTORS = 50;
 
-/** The operations on connectors. */
 export class Connectors {
   readonly #runtime: Runtime;
   readonly #broker: ServiceBroker;
@@ -101,7 +100,6 @@ export class Connectors {
     await this.#nodes.deleteMany(tenant_id, { connector_id });
   }
 
-  /** Maps a dead letter's payload by the current mapping. */
   async mapAgain({ tenant_id, registration_id, ...again }: Again) {
     const doc = await this.#rows.findOne(tenant_id, { _id: registration_id });
     return doc ? mapAgain(doc, again) : { error: "mapping error: the connector was deleted" };
@@ -137,11 +135,7 @@ export function shownUrl(url: string): string {
   return `${protocol}//${username || password ? "***@" : ""}${host}${pathname}`;
 }
 
-/**
- * Checks that a broker's address is allowed and resolves.
- *
- * @throws Fault validation_error, field `url`, which never repeats it.
- */
+/** @throws Fault validation_error, field `url`, which never repeats it */
 async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): Promise<void> {
   const fault = credentialsFault(url);
   if (fault) throw invalidValue("url", `url: ${fault}.`);
@@ -154,10 +148,7 @@ async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): P
   });
 }
 
-/**
- * Returns the queue or the address, depending on the kind. @throws Fault validation_error for the other one, or for
- * none
- */
+/** Returns the queue or the address, as the kind needs. @throws Fault validation_error for the other one, or none */
 function chooseSource(kind: ConnectorKind, given: { queue?: string; address?: string }): string {
   const [wanted, other] =
     kind === "amqp091" ? (["queue", "address"] as const) : (["address", "queue"] as const);
@@ -174,7 +165,6 @@ export const FRESH_MS = 45_000;
 /** The connector's state is the best state of its nodes. */
 const BEST_FIRST: ConnectorState[] = ["consuming", "connecting", "retrying", "failed"];
 
-/** Formats a connector for callers, with its nodes' status. */
 export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number) {
   const fresh = rows.filter(({ seen_at }) => seen_at.getTime() > now - FRESH_MS);
   const state = BEST_FIRST.find((each) => fresh.some((row) => row.state === each)) ?? "connecting";

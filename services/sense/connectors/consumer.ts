@@ -6,15 +6,10 @@ import type { ConnectorState } from "./connectors.contract.ts";
 import type { Counts, Verdict } from "./connectors.model.ts";
 
 interface ConsumerDeps {
-  /**
-   * Creates a connection without opening it. @throws Error if that can never succeed: the consumer has failed
-   *
-   * @param after the offset of the last durable message of a stream
-   */
+  /** Creates a connection, to read a stream `after` an offset, without opening it. @throws Error if it can never open */
   connect(after: number | null): Connector;
   /** Makes messages durable: returns one verdict for each, in order. A rejection is `again` for all of them. */
   take(messages: BrokerMessage[]): Promise<Verdict[]>;
-  /** Called when the state or the counts have changed. */
   changed(): void;
   /** Called with a new reason for trouble, once for each row of equal reasons, and with null when it is over. */
   trouble(reason: string | null): void;
@@ -56,13 +51,11 @@ export class Consumer {
     this.#running ??= this.#run();
   }
 
-  /** Stops receiving, finishes the received messages, and closes. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
   }
 
-  /** Returns and resets the counts. */
   countsSince(): Counts {
     const counts = this.#counts;
     this.#counts = nothing();
@@ -228,7 +221,6 @@ export class Consumer {
   }
 }
 
-/** Resolves after the time, or as soon as it is aborted. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return setTimeout(ms, undefined, { signal }).catch(() => {});
 }

@@ -24,7 +24,6 @@ type Read =
 /** Data that another mapping needs besides the payload. */
 type Origin = Pick<Again, "default_id" | "headers" | "structured">;
 
-/** Maps an unmapped message by its connector's current mapping. */
 export function mapAgain(
   doc: ConnectorDoc,
   { payload, received_at, ...origin }: Omit<Again, "tenant_id" | "registration_id">,

@@ -28,7 +28,6 @@ export class Reporter {
   readonly #consumer: Consumer;
   readonly #ended = new AbortController();
   readonly #loop: Loop;
-  /** The written offset. */
   #offset: number | null;
 
   constructor(deps: ReporterDeps, doc: ConnectorDoc, consumer: Consumer) {
@@ -98,7 +97,6 @@ export class Reporter {
   }
 }
 
-/** Returns the node that wrote a row. */
 export function instanceOf(row_id: string): string {
   return row_id.slice(row_id.indexOf(" ") + 1);
 }

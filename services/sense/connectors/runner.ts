@@ -29,12 +29,10 @@ interface Running {
   reporter: Reporter;
 }
 
-/** Runs this node's connectors. */
 export class Runner {
   readonly #runtime: Runtime;
   readonly #deps: ReporterDeps;
   readonly #running = new Map<string, Running>();
-  /** Connectors being stopped. */
   readonly #leaving = new Map<string, Promise<void>>();
   #stopped = false;
 
@@ -83,7 +81,6 @@ export class Runner {
     await Promise.all([...[...this.#running.keys()].map((id) => this.stop(id)), ...this.#leaving.values()]);
   }
 
-  /** Counts this node's connectors by state. */
   states(): Partial<Record<ConnectorState, number>> {
     const byState = Map.groupBy(this.#running.values(), ({ consumer }) => consumer.state);
     return Object.fromEntries([...byState].map(([state, running]) => [state, running.length]));

@@ -70,7 +70,6 @@ export class AgentDeliveries {
     return { log, logged_at: log_at?.toISOString() ?? null };
   }
 
-  /** Explains why the agent receives an event, or nothing. */
   async explain(ctx: CallOf<typeof contract.explainReception>) {
     const { broker, deliveries, store, health, config } = this.#deps;
     const { agent_id } = ctx.params;

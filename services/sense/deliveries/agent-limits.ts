@@ -9,7 +9,6 @@ import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts"
 export type Limits = Pick<AgentState, "max_in_flight" | "max_per_minute">;
 export type Limit = keyof Limits;
 
-/** How many deliveries an agent may get now. */
 interface Allowance {
   count: number;
   /** If that is fewer than asked for: when to ask again, in ms. */
@@ -64,7 +63,6 @@ export class DeliveryLimits {
     return this.#given.look(agent_id, max, performance.now()).room;
   }
 
-  /** Counts deliveries of an agent with a limit a minute. */
   count(agent_id: string, count: number): void {
     for (let n = 0; n < count; n++) this.#given.hit(agent_id, performance.now());
   }

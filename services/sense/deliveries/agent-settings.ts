@@ -2,7 +2,6 @@ import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 
-/** Settings that decide how an agent receives deliveries. */
 interface AgentSettings extends Pick<AgentState, "team_id" | "max_in_flight" | "max_per_minute"> {
   agent_id: string;
   visibility_timeout_seconds: number;
@@ -44,7 +43,6 @@ export class AgentSettingsCache {
     return cached && cached.until > performance.now() ? cached.settings : undefined;
   }
 
-  /** Loads all of them by one call. */
   #load(tenant_id: string, agent_ids: string[]): Promise<AgentSettings>[] {
     if (this.#cached.size + agent_ids.length > MAX_CACHED) this.#cached.clear();
     const rows = this.#broker

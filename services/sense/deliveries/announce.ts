@@ -9,10 +9,7 @@ import { type DeliveryDoc, inBatches, SHORTEST } from "./deliveries.model.ts";
 
 const BATCH = 100;
 
-/**
- * Publishes `service.delivery.dead_lettered` for dead-lettered rows and clears their mark. The event's id derives from
- * row and time, so repeating it after a crash adds nothing. The task returns whether there may be more.
- */
+/** Publishes `service.delivery.dead_lettered` for dead rows and clears their mark; repeated after a crash it adds nothing. */
 export function newAnnouncements(
   broker: ServiceBroker,
   deliveries: TenantCollection<DeliveryDoc>,

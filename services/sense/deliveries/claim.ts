@@ -98,7 +98,6 @@ export class Claims {
     this.limits = new DeliveryLimits(deps.deliveries);
   }
 
-  /** Claims up to `limit` ready rows of an agent. */
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     const { tenant_id, agent_id, limit, max_bytes, settling } = request;
     const limits = await this.#limitsOf(request);
@@ -141,7 +140,6 @@ export class Claims {
     return isLimited(settings) ? settings : null;
   }
 
-  /** Claims as many of the rows as the agent's limits allow. */
   async #claimLimited(request: ClaimRequest, limits: Limits, rows: DeliveryDoc[]): Promise<ClaimResult> {
     const { tenant_id, agent_id, settling } = request;
     // Settled deliveries are not in flight any more.
@@ -160,11 +158,7 @@ export class Claims {
     return { deliveries, ...(deliveries.length > 0 ? { drained: false } : { limited_ms: LOST_MS }) };
   }
 
-  /**
-   * Returns a lease for rows that are about to be written for a waiting request.
-   *
-   * @throws Error if the agent has limits: what it may get is known when it claims
-   */
+  /** Returns a lease for rows about to be written for a waiting request. @throws Error if the agent has limits */
   async reservingLease(request: ClaimRequest): Promise<Lease> {
     if (await this.#limitsOf(request)) throw new Error("deliveries of an agent with limits are not reserved");
     return this.newLease(request);
@@ -180,10 +174,7 @@ export class Claims {
     };
   }
 
-  /**
-   * Delivers rows that are being leased, loading their events meanwhile. `leasing` resolves to the leased ones. If the
-   * events cannot be loaded, the leases are released.
-   */
+  /** Delivers rows that are being leased (`leasing`), loading their events meanwhile; releases them if that fails. */
   async deliver(
     request: ClaimRequest,
     lease: Lease,
@@ -320,11 +311,7 @@ export class Claims {
   }
 }
 
-/**
- * Formats a DeliveryEvent as JSON text. Ids, leases and times need no escaping, and the envelope is JSON already.
- *
- * @param lease as its holder names it
- */
+/** Formats a DeliveryEvent as JSON text: ids, leases and times need no escaping. @param lease as its holder names it */
 export function deliveryJson(claimed: Claimed, lease = claimed.lease): string {
   const { id, event_id, envelope, attempt_count, created_at, lease_expires_at, matched } = claimed;
   const replay = claimed.replay_id === undefined ? "" : `,"replay_id":"${claimed.replay_id}"`;

@@ -53,9 +53,7 @@ interface Wanted {
 
 /**
  * Finds up to `limit` of a caller's dead letters after a place, latest first; `next` is where the next page begins, null
- * after the last. With a cause, a type or a text it may end before.
- *
- * @throws Fault forbidden, or validation_error for an invalid glob
+ * after the last. With a cause, a type or a text it may end before. @throws Fault forbidden, validation_error
  */
 export async function findDead(
   deps: FindDeps,

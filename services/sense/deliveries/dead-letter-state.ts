@@ -20,10 +20,7 @@ export function keptReason(given: string): string {
   return `${reason.slice(0, MOST_REASON - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/**
- * Returns the fields that only dead rows have. Their keys are text, so that lists and filters are ranges of one small
- * index each.
- */
+/** Returns the fields that only dead rows have. Their keys are text: lists and filters are ranges of one index each. */
 export function deadFields({ tenant_id, agent_id, at, reason }: Death) {
   return {
     ...{ state: "dead" as const, dlq_reason: reason, dead_lettered_at: at },

@@ -33,11 +33,9 @@ import {
 
 interface DeadLettersDeps extends DeliveryDeps {
   announcements: Pick<Loop, "nudge">;
-  /** How long unmapped payloads are kept. */
   unmappedMs: number;
 }
 
-/** A payload that could not be mapped to an event. */
 export interface Unmappable {
   tenant_id: string;
   source: string;
@@ -90,7 +88,6 @@ export class DeadLetters {
     await discardRows(this.#deps, caller.tenant_id, [await this.find(caller, id)]);
   }
 
-  /** Keeps an unmappable payload for admins. */
   async add(unmappable: Unmappable): Promise<{ id: string }> {
     const { deliveries, store, announcements, unmappedMs } = this.#deps;
     const { tenant_id, source, payload, dedupe, origin } = unmappable;
@@ -169,7 +166,6 @@ type Eligible = (row: DeliveryDoc) => boolean;
 /** Limit of dead letters chosen by one bulk request, or counted. */
 const MAX_CHOSEN = 10_000;
 const MAX_GROUPS = 100;
-/** Rows changed by one write. */
 const WRITE_ROWS = 500;
 
 /**

@@ -18,7 +18,6 @@ const STATES = ["ready", "leased", "waiting", "acknowledged", "dead", "discarded
 export type DeliveryState = (typeof STATES)[number];
 
 export const PENDING: DeliveryState[] = ["ready", "leased", "waiting"];
-/** A delivery in these is no longer pending. */
 export const OVER: DeliveryState[] = ["acknowledged", "dead", "discarded"];
 
 export interface TimelineEntry {
@@ -37,7 +36,6 @@ export interface TimelineEntry {
 
 /** Data that its inlet needs to retry a mapping that failed. */
 export interface Origin {
-  /** The service that received it. */
   inlet: "ingest" | "connectors";
   registration_id: string;
   /** The event's id if the mapping sets none. */
@@ -119,7 +117,6 @@ const schema = tenantSchema({
   replay_at: t.optional(t.date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
   payload_json: t.optional(t.large(t.texts(t.json()))),
-  /** The source of that payload. */
   source: t.optional(t.string()),
   origin: t.optional(t.large(t.texts(t.mixed<Origin>(), "headers", "default_id"))),
 
@@ -220,7 +217,6 @@ export const upToBytes = <T extends Sized>(docs: T[], most = MESSAGE_BYTES) =>
 /** Splits deliveries into batches that fit into one call between nodes. */
 export const inBatches = <T extends Sized>(docs: T[]) => pagesBySize(docs, sizeOf, MESSAGE_BYTES);
 
-/** Dependencies of the domain's parts. */
 export interface DeliveryDeps {
   broker: ServiceBroker;
   store: Store;

@@ -126,7 +126,6 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
   };
 }
 
-/** Actions of agents on their deliveries. */
 function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     poll: withTimeout(
@@ -241,7 +240,6 @@ function historyActions(domain: () => Domain): Record<string, ActionSchema> {
   };
 }
 
-/** Actions of other services on deliveries. */
 function internalActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
@@ -303,7 +301,6 @@ function newLoops(domain: () => Domain) {
   };
 }
 
-/** The state behind the actions of one node. */
 type Domain = ReturnType<typeof newDomain>;
 
 function newDomain(

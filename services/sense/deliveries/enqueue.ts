@@ -28,7 +28,6 @@ interface EnqueuerDeps {
   store: Store;
   requestQueues: RequestQueues;
   ordering: Pick<Ordering, "release">;
-  /** Notifies receivers on all nodes. */
   notifyReady: (ready: OfAgent[]) => void;
 }
 
@@ -191,7 +190,6 @@ export class Enqueuer {
     return chosen;
   }
 
-  /** Updates rows that are still in a state. */
   async #update(
     rows: DeliveryDoc[],
     stateOf: (row: DeliveryDoc) => Where<DeliveryDoc>,

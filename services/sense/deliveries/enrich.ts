@@ -12,7 +12,6 @@ interface Enrichment {
   degraded_reasons?: string[];
 }
 
-/** A delivery to enrich. */
 interface EnrichRequest {
   id: string;
   depth: EnrichmentDepth;
@@ -31,9 +30,7 @@ const TIMEOUT_MS = 200;
 const MAX_CONCURRENT = 8;
 const LIMITS = { shallow: 3, deep: 10 } as const;
 
-/**
- * Returns enriched events by delivery. It always finishes within 200 ms and marks results missing by then in the event.
- */
+/** Returns enriched events by delivery, within 200 ms: what is missing by then is marked in the event. */
 export async function enrich(broker: ServiceBroker, receiver: Receiver, requests: EnrichRequest[]) {
   const found = new Map<string, string>();
   if (requests.length === 0) return found;
@@ -62,7 +59,6 @@ export function toQuery({ type, subject = "" }: Event): string {
   return `${subject} ${own.join(" ")}`.replace(/[\s_./:;,#-]+/g, " ").trim();
 }
 
-/** Returns the answers that arrive in time, by question. */
 async function searchAll(broker: ServiceBroker, receiver: Receiver, questions: string[]) {
   const answers = new Map<string, Enrichment>();
   if (receiver.reads_memories === false) {

@@ -53,10 +53,7 @@ export interface OpenEvents {
   limit: number;
 }
 
-/**
- * Returns the ids of all events with a dead letter, or with a pending delivery; null if there are more such deliveries
- * than the limit.
- */
+/** Returns the ids of all events with a dead or a pending delivery; null if more such deliveries than `limit` exist. */
 export async function openEvents(
   deliveries: Deliveries,
   { tenant_id, outcome, limit }: OpenEvents,
@@ -91,9 +88,7 @@ function toReceiver(doc: DeliveryDoc) {
   };
 }
 
-/**
- * Returns which of the events were delivered to the agent (api.md Scopes: `receive` reads events it was given).
- */
+/** Returns which events the agent was given: `receive` lets it read these (api.md Scopes). */
 export async function givenTo(
   deliveries: Deliveries,
   { tenant_id, agent_id, event_ids }: OfAgent & { event_ids: string[] },

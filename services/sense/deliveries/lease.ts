@@ -7,7 +7,6 @@ export interface Lease {
   due_at: Date;
 }
 
-/** Returns the update that leases ready rows. */
 export function leaseUpdate({ lease, due_at }: Lease, at: Date) {
   return {
     $set: { state: "leased" as const, lease, due_at },

@@ -247,7 +247,6 @@ export class Ordering {
   }
 }
 
-/** Filters the held deliveries of a group. */
 const rangeOf = (group: string) => ({ held_key: { $gt: `${group} `, $lt: `${group} ~` } });
 
 /** Returns the `held_key` of a delivery. @param ordering digest of the key's value */
@@ -259,7 +258,6 @@ export function groupOf({ held_key }: Held): string {
   return held_key.slice(0, held_key.lastIndexOf(" "));
 }
 
-/** Returns a held delivery as it is once released. */
 function toReady({ held_key, ...rest }: HeldDoc): DeliveryDoc {
   return { ...rest, state: "ready", active_key: groupOf({ held_key }) };
 }
@@ -278,5 +276,4 @@ function positionOf({ held_key }: Held): string {
   return held_key.slice(held_key.lastIndexOf(" ") + 1);
 }
 
-/** Filters held deliveries. */
 export const HELD = { state: "waiting", held_key: { $exists: true } } as const;

@@ -28,11 +28,7 @@ interface Receiving {
   logger: ServiceBroker["logger"];
 }
 
-/**
- * Settles deliveries and claims the next ones as a poll does.
- *
- * @throws what prevented settling; nothing is leased then
- */
+/** Settles deliveries and claims the next as a poll does. @throws what prevented settling; nothing is leased then */
 export async function nextDeliveries(
   deps: Receiving,
   call: Call<ParamsOf<typeof receiveNextDeliveries>>,
@@ -50,12 +46,7 @@ export async function nextDeliveries(
   return answerOf(call, [], settled);
 }
 
-/**
- * Settles deliveries and claims the next ones, in one commit if the store can.
- *
- * @returns what settling returned, and what was claimed or prevented that
- * @throws what prevented settling; nothing is leased then
- */
+/** Settles, and claims or says what prevented that, in one commit if the store can. @throws as `nextDeliveries` */
 export async function settleAndReceive<Settled>(
   { requestQueues, settlements }: Pick<Receiving, "requestQueues" | "settlements">,
   request: ReceiveRequest,

@@ -20,7 +20,6 @@ interface HandedOut {
   at: Date;
 }
 
-/** Knowledge of an agent's deliveries. */
 interface Known extends OfAgent {
   /** Ready ones in their order; null: not known. */
   rows: DeliveryDoc[] | null;
@@ -64,10 +63,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
   #inLists = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param behind sets the collection's front, and returns the collection behind it
-   * @param report is told why leases were not written
-   */
+  /** @param behind sets the collection's front, and returns the collection behind it */
   constructor(
     behind: (front: Front<DeliveryDoc>) => TenantCollection<DeliveryDoc>,
     report: (err: unknown) => void,
@@ -154,7 +150,6 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     for (const known of this.#those(tenant_id, of)) this.#forget(known);
   }
 
-  /** Writes all leases. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     for (const known of this.#agents.values()) this.#writeLeases(known);

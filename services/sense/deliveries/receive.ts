@@ -5,7 +5,6 @@ import { type Held, isUnder, type Lease, type NamedLease } from "./lease.ts";
 import { type AgentsOfTenant, byTenant, type ReadyAgents } from "./notify.ts";
 
 export interface ReceiveRequest extends ClaimRequest {
-  /** How long to wait for a first delivery. */
   wait_ms: number;
   /** Set by streams: limit of deliveries in flight on all of the agent's streams. */
   max_in_flight?: number;
@@ -51,7 +50,6 @@ class AgentQueue extends Actor {
     return this.inFlight.size === 0;
   }
 
-  /** Returns how many deliveries a request may get now. */
   limitFor({ limit, max_in_flight }: ReceiveRequest, now: number): number {
     return max_in_flight === undefined ? limit : Math.min(limit, this.#capacity(max_in_flight, now));
   }
@@ -64,7 +62,6 @@ class AgentQueue extends Actor {
     return Math.max(max - this.inFlight.size - this.reserved, 0);
   }
 
-  /** Counts a stream's deliveries as in flight. */
   addInFlight({ max_in_flight }: ReceiveRequest, deliveries: Claimed[]): void {
     if (max_in_flight === undefined) return;
     for (const { id, lease, attempt_count, lease_expires_at } of deliveries) {
@@ -232,9 +229,7 @@ export class RequestQueues {
     }
   }
 
-  /**
-   * Wakes waiting requests for which there are deliveries, in case a wake-up between nodes was lost: one query for all.
-   */
+  /** Wakes waiting requests for which there are deliveries, should a wake-up between nodes be lost: one query for all. */
   async recheck(find: (agents: AgentsOfTenant[]) => Promise<ReadyAgents>): Promise<false> {
     const now = performance.now();
     for (const [agent_id, at] of this.#empty) if (now - at > EMPTY_MS) this.#empty.delete(agent_id);

@@ -25,7 +25,6 @@ import type { Enqueuer } from "./enqueue.ts";
 interface ReplaysDeps extends DeliveryDeps {
   deadLetters: DeadLetters;
   enqueuer: Enqueuer;
-  /** Runs `relay`. */
   loop: Pick<Loop, "nudge">;
 }
 
@@ -92,11 +91,7 @@ export class Replays {
     );
   }
 
-  /**
-   * Maps an unmapped payload again; returns the event as JSON text.
-   *
-   * @throws Fault business_rule_violation if it still cannot be mapped
-   */
+  /** Maps an unmapped payload again, to JSON text. @throws Fault business_rule_violation if it still cannot be mapped */
   async #mapAgain(row: DeliveryDoc): Promise<Map<string, string>> {
     if (!isUnmapped(row)) throw noEvent("no_event_to_replay", row.dlq_reason as string);
     const mapped = await mapAgain(this.#deps.broker, row);
@@ -104,7 +99,6 @@ export class Replays {
     return new Map([[row._id, JSON.stringify(mapped.event)]]);
   }
 
-  /** Returns the agents that would receive the replayed event. */
   async #findReceivers(row: DeliveryDoc): Promise<string[]> {
     const { broker, deliveries } = this.#deps;
     const { tenant_id, event_id, agent_id } = row;
@@ -117,7 +111,6 @@ export class Replays {
       .filter((receiver) => receiver === agent_id || !known.has(receiver));
   }
 
-  /** Requests the replay of dead letters. */
   async #mark(tenant_id: string, ids: Pick<DeliveryDoc, "_id">[]): Promise<void> {
     const { deliveries, loop, store } = this.#deps;
     const $set = { replay_at: new Date(store.now()) };
@@ -173,7 +166,6 @@ function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
   return doc.event_id === null && doc.origin !== undefined;
 }
 
-/** Maps the payload by the registration's current mapping. */
 function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
   const { inlet, ...origin } = doc.origin;
   const { tenant_id, created_at, payload_json } = doc;

@@ -58,7 +58,6 @@ export type Settled = { acknowledged: number } & Awaited<ReturnType<Settlements[
 const GIVE_UP_BATCH = 500;
 const LONGEST_SHOWN = 100;
 
-/** Acknowledges, returns and extends deliveries. */
 export class Settlements {
   readonly #deps: SettlementsDeps;
   readonly #acknowledgements: Acknowledgements;
@@ -102,7 +101,6 @@ export class Settlements {
     });
   }
 
-  /** The same for the outcomes of pushes. */
   async prepareOutcomes(
     of: Pick<Selection, "tenant_id" | "agent_id">,
     { acknowledged, failed, released }: Outcomes,
@@ -162,11 +160,7 @@ export class Settlements {
     };
   }
 
-  /**
-   * Returns the fields of a log, and counts it; none over the quota, as settling is never refused.
-   *
-   * @throws Fault validation_error for several deliveries
-   */
+  /** Returns the fields of a log, and counts it; none over the quota: settling is never refused. @throws Fault */
   async #toLogged(tenant_id: string, delivery_ids: string[], log: string | undefined): Promise<Logged> {
     if (log === undefined) return {};
     if (delivery_ids.length !== 1)
@@ -182,7 +176,6 @@ export class Settlements {
     return { log: redact(log), log_at: new Date(store.now()) };
   }
 
-  /** Extends leases to `seconds` from now. */
   async extend({ params, meta }: Call<ParamsOf<typeof contract.extendDeliveries>>) {
     const { requestQueues, store, deliveries } = this.#deps;
     const { delivery_ids, lease, seconds } = params;
@@ -207,7 +200,6 @@ export class Settlements {
     return { released };
   }
 
-  /** Releases what a closed stream had in flight. */
   async closeStream(stream: OfAgent & { lease: string }): Promise<void> {
     const { tenant_id, agent_id, lease } = stream;
     const delivery_ids = await this.#deps.requestQueues.closeStream(agent_id, lease);

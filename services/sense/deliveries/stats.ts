@@ -26,7 +26,6 @@ type Page = ParamsOf<typeof getDeliveryStats>;
 const MANY = 50_000;
 const REST_FACTOR = 20;
 
-/** Counts deliveries by state. */
 export class Statistics {
   readonly #deliveries: TenantCollection<DeliveryDoc>;
   readonly #store: Store;

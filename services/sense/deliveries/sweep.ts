@@ -79,10 +79,7 @@ export class Sweep {
     return more;
   }
 
-  /**
-   * Retires rows past their retention: an acknowledged one becomes a tombstone, and one without an event is deleted,
-   * because no event deletes it.
-   */
+  /** Reduces acknowledged rows past their retention to tombstones, and deletes those without an event: no event does. */
   retire(): Promise<boolean> {
     const { deliveries } = this.#deps;
     const gone = {
@@ -98,7 +95,6 @@ export class Sweep {
     });
   }
 
-  /** Ends those of one tenant. */
   async #end(rows: DeliveryDoc[], at: Date): Promise<void> {
     const [{ tenant_id }] = rows as [DeliveryDoc];
     const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];

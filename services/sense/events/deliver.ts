@@ -11,7 +11,6 @@ import {
 } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
-/** The fields of a tenant's event for matching. */
 export type Matchable = Pick<Entry, "event_id" | "event" | "due_at" | "size">;
 
 const MAX_RECEIVERS = 10_000;
@@ -20,11 +19,8 @@ const CHUNK = 1_000;
 const OWNER_MS = 1_000;
 
 /**
- * Matches events of one tenant and enqueues their deliveries, by one call and one for each owner of receivers' queues,
- * whatever the number of events.
- *
- * @returns the number of receivers, and of waits that it ends, of each of the first events: of one at least. With very many receivers it stops
- * early to bound memory; call again for the rest.
+ * Matches events of one tenant and enqueues their deliveries. Returns the number of receivers, and of waits that it ends, of
+ * each of the first events, one at least: with very many it stops early to bound memory. Call again for the rest.
  */
 export async function deliver(broker: ServiceBroker, entries: Entry[]): Promise<number[]> {
   const { tenant_id } = entries[0] as Entry;
@@ -97,7 +93,6 @@ async function enqueueAt(broker: ServiceBroker, nodeID: string, deliveries: NewD
   }
 }
 
-/** Writes deliveries on this node, if it can. */
 function enqueueHere(broker: ServiceBroker, deliveries: NewDelivery[]): Promise<void> {
   return broker.call("deliveries.enqueue", { deliveries });
 }

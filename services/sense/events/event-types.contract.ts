@@ -5,9 +5,7 @@ import { AnyText, Id, page, SomeText, Timestamp } from "../../../lib/contract/sc
 import { MAX_LISTENERS } from "../interests/interests.contract.ts";
 import { EventSummary } from "./events.contract.ts";
 
-/** Types recorded for a tenant. */
 export const MAX_EVENT_TYPES = 1_000;
-/** Sources recorded for a type. */
 export const MAX_SOURCES = 10;
 /** Types not seen for so long give way to new ones. */
 export const UNSEEN_DAYS = 30;

@@ -31,10 +31,7 @@ interface Seen {
   sources: Map<string, number>;
 }
 
-/**
- * The types of each tenant's events. A node counts in memory and adds that to one row a type every few seconds, as the
- * counts of traffic do: a node that is killed loses its last ones.
- */
+/** The types of each tenant's events, counted in memory and then added to a row a type: a killed node loses its last ones. */
 export class EventTypes {
   readonly #deps: EventDeps;
   readonly #rows: TenantCollection<EventTypeDoc>;

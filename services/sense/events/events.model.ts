@@ -44,7 +44,6 @@ const schema = tenantSchema({
 
   /** While fan-out is pending: `<tenant> <time from which any node may claim it>`. */
   fanout_key: t.optional(t.string()),
-  /** The fan-out lease. */
   fanout_owner: t.optional(t.string()),
   fanout_attempts: t.optional(t.number()),
 
@@ -94,13 +93,11 @@ export const EventModel: Model<EventDoc> = {
   packed: true,
 };
 
-/** An event and its row before insertion. */
 export interface Publication {
   event: CloudEvent;
   row: EventDoc;
 }
 
-/** Dependencies of the domain's parts. */
 export interface EventDeps {
   broker: ServiceBroker;
   store: Store;

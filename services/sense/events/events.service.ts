@@ -38,7 +38,6 @@ interface IngestParams extends OfTenant {
   publisher_id: string | null;
 }
 
-/** Events from publish to fan-out, and their history. */
 export function eventsService({ store, config, health }: Runtime): ServiceSchema {
   const collection = store.collection(EventModel);
   let arrivals: Arrivals;

@@ -26,7 +26,6 @@ export type ReadEvent = Pick<EventDoc, "type" | "envelope">;
 
 const SIZED = "sizes were added up";
 
-/** The operations on stored events. */
 export class Events {
   readonly #deps: EventsDeps;
 
@@ -64,7 +63,6 @@ export class Events {
     return row;
   }
 
-  /** Makes a parked event due again. */
   async retry({ params: { event_id }, meta }: Call<ParamsOf<typeof contract.retryEvent>>) {
     const { events, store } = this.#deps;
     const { tenant_id } = meta.caller;
@@ -130,10 +128,7 @@ export class Events {
     return row?.subject ?? null;
   }
 
-  /**
-   * Returns a tenant's latest events without an audience, latest first, to test an interest on. Limited to the size of
-   * one message.
-   */
+  /** Returns a tenant's latest events without an audience, latest first, to test an interest on: at most one message. */
   async loadLatest({ tenant_id, limit, include_service }: LatestParams): Promise<Loaded[]> {
     const { events } = this.#deps;
     const sort = { position: -1 } as const;
@@ -146,7 +141,6 @@ export class Events {
   }
 }
 
-/** Returns when the first of the receivers got its delivery. */
 function firstMatched(receivers: EventReceiver[] = []): string | undefined {
   return receivers.flatMap(({ timeline: [first] }) => first?.at ?? []).sort()[0];
 }

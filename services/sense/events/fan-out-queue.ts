@@ -22,7 +22,6 @@ const MAX_BYTES = 64 * 1_048_576;
 /** Bytes guaranteed to a tenant when others fill the queue. */
 const RESERVED_BYTES = 256 * 1024;
 
-/** One tenant's part of the queue. */
 class TenantQueue {
   waiting: Entry[] = [];
   /** Bytes of all its entries, waiting or in progress. */
@@ -37,7 +36,6 @@ class TenantQueue {
  */
 export class FanOutQueue {
   readonly #tenants = new Map<string, TenantQueue>();
-  /** Events waiting or in progress. */
   readonly #held = new Map<string, Entry>();
   /** In the order in which stored events are claimed. */
   readonly #spilled = new Set<string>();
@@ -48,7 +46,6 @@ export class FanOutQueue {
     return { events: this.#held.size, bytes: this.#bytes, spilled: this.#spilled.size };
   }
 
-  /** The tenants with waiting events. */
   get waiting(): string[] {
     return [...this.#tenants].filter(([, { waiting }]) => waiting.length > 0).map(([tenant_id]) => tenant_id);
   }
@@ -71,7 +68,6 @@ export class FanOutQueue {
     this.#spilled.add(tenant_id);
   }
 
-  /** Returns the queue's capacity for more events of this tenant. */
   capacity(tenant_id: string): number {
     const queue = this.#tenants.get(tenant_id);
     const free = Math.max(MAX_BYTES - this.#bytes, RESERVED_BYTES);
@@ -79,7 +75,6 @@ export class FanOutQueue {
     return Math.max(0, MAX_ENTRIES_PER_TENANT - (queue?.waiting.length ?? 0));
   }
 
-  /** Marks a tenant whose stored events are all claimed. */
   markCaughtUp(tenant_id: string): void {
     this.#spilled.delete(tenant_id);
   }
@@ -92,7 +87,6 @@ export class FanOutQueue {
     return null;
   }
 
-  /** Returns the entry, waiting or in progress. */
   get(event_id: string): Entry | undefined {
     return this.#held.get(event_id);
   }

@@ -18,10 +18,7 @@ const MAX_WAITING = 1_000;
 
 const CLEARED = { fanout_key: 1, fanout_owner: 1, fanout_attempts: 1 } as const;
 
-/**
- * Records which events are fanned out, whichever lease it was done under. If a crash loses a stamp, the event is fanned
- * out again, which changes nothing.
- */
+/** Records which events are fanned out, by whichever lease. Without its stamp an event is fanned out again: no change. */
 export class FanOutStamps {
   readonly #events: TenantCollection<EventDoc>;
   readonly #onDone: (entries: Entry[], err?: unknown) => void;

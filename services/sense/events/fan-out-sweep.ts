@@ -30,9 +30,7 @@ interface SweepDeps extends EventDeps {
   onUnreadable(row: EventDoc): Promise<void>;
 }
 
-/**
- * Claims events that are due for fan-out from the store: spilled events, retries, and those leased by a crashed node.
- */
+/** Claims events that are due for fan-out from the store: spilled ones, retries, and those leased by a crashed node. */
 export class FanOutSweep {
   readonly #deps: SweepDeps;
   /** Where to continue iterating over tenants. */
@@ -102,9 +100,7 @@ export class FanOutSweep {
     else queue.markSpilled(tenant_id);
   }
 
-  /**
-   * Renews leases of events that wait here, unless another node has claimed some: then wait until the lease here ends.
-   */
+  /** Renews leases of events that wait here; if another node has claimed some, they wait until the lease here ends. */
   async #renew(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
     const { queue, store } = this.#deps;
     const leased_until = leaseEnd(store, store.now());
@@ -189,7 +185,6 @@ export async function fanOutHorizon(
   return first;
 }
 
-/** Converts a leased row to an entry of the queue. */
 export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number): Entry {
   const { _id, tenant_id, size, position, fanout_owner, fanout_attempts } = row;
   return {
@@ -205,7 +200,6 @@ export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number):
   };
 }
 
-/** Returns null for a row that cannot be read. */
 function read(row: EventDoc, leased_until: number): Entry | null {
   try {
     return toEntry(row, parseEnvelope<CloudEvent>(row.envelope), leased_until);

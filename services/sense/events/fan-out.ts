@@ -64,7 +64,6 @@ export class FanOut {
   #state: "stopped" | "running" | "paused" = "stopped";
   #pauseTimer: NodeJS.Timeout | undefined;
   #pauseMs = SHORTEST_PAUSE_MS;
-  /** The reason for the pause. */
   #missing = "";
   readonly #turns: FairQueue;
   /** Tenants that wait for the turn of their next batch. */
@@ -118,7 +117,6 @@ export class FanOut {
     return this.#state === "running" && !this.#queue.isBehind(tenant_id);
   }
 
-  /** Queues events that have become durable. */
   offer(publications: Publication[]): void {
     for (const { event, row } of publications) {
       if (!row.fanout_owner) continue;
@@ -138,7 +136,6 @@ export class FanOut {
     return { ...this.#queue.load, batches: this.#inProgress.size };
   }
 
-  /** Returns why no event is being fanned out, or null. */
   get trouble(): string | null {
     if (this.#state === "stopped") return "not running";
     return this.#state === "paused" && this.#pauseMs > TROUBLING_PAUSE_MS

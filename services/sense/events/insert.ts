@@ -50,7 +50,6 @@ const MAX_TENANTS = 10_000;
 const sizeOf = (publications: Publication[], least: number) =>
   publications.reduce((sum, { row }) => sum + Math.max(row.size, least), 0);
 
-/** A tenant's work under way. */
 interface UnderWay {
   matching: number;
   deliveries: number;

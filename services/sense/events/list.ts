@@ -18,10 +18,7 @@ import { positionFrom } from "./position.ts";
 import { present, presentJson } from "./present.ts";
 import { visibilityFor } from "./visibility.ts";
 
-/**
- * Index entries per query of a list at most: other readers wait that long. The first queries are short, because most
- * lists fill soon.
- */
+/** Most index entries of a query: other readers wait that long. The first are short, as most lists fill soon. */
 export const WINDOWS = [2_000, 16_000, 64_000] as const;
 /** Limit of queries for a page with results. */
 const MAX_QUERIES = 6;

@@ -24,7 +24,6 @@ export function outcomeOf(row: Settled, { pending, acknowledged, dlq }: Counts):
 
 const NONE: Counts = { pending: 0, acknowledged: 0, dlq: 0 };
 
-/** Counts the deliveries of events by state. */
 export async function countDeliveries(
   broker: ServiceBroker,
   tenant_id: string,

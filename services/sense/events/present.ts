@@ -2,7 +2,6 @@ import { parseExact } from "../../../lib/json/json.ts";
 import type { EventState, TimelineEntry } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 
-/** Formats an event for callers. */
 export function present(row: EventDoc) {
   return { ...frameOf(row), payload: parseExact(row.envelope) as Record<string, unknown> };
 }

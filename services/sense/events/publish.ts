@@ -28,7 +28,6 @@ import { delay } from "./waiting.ts";
 /** One event or a batch, as the gateway reads the body. */
 export type PublishParams = { event: unknown } | { events: unknown[] };
 
-/** The context of a publish. */
 interface Origin {
   tenant_id: string;
   publisher_id: string | null;
@@ -57,12 +56,10 @@ export class Publisher {
     this.#inserter = new EventInserter(deps);
   }
 
-  /** A tenant's routing has changed. */
   raised(raised: RoutingRaised): void {
     this.#inserter.raised(raised);
   }
 
-  /** Publishes what a caller sent. */
   async publishBody({ params, meta }: Call<PublishParams>): Promise<Published | BatchAnswer[]> {
     const { caller, traceparent, idempotency_seed: seed } = meta;
     const origin = { tenant_id: caller.tenant_id, publisher_id: callerId(caller), traceparent, seed };
@@ -79,7 +76,6 @@ export class Publisher {
     return toAnswers(await this.publishEach(candidates, origin));
   }
 
-  /** Publishes an event of the service itself. */
   emit(tenant_id: string, emission: Emission): Promise<Published> {
     const event = emitted(emission, new Date(this.#deps.store.now()));
     return this.publish(event, { tenant_id, publisher_id: null });
@@ -106,10 +102,7 @@ export class Publisher {
     return result as Published;
   }
 
-  /**
-   * Publishes each event on its own: one failure does not affect the others. Returns the results in order, with an
-   * error for each rejected event.
-   */
+  /** Publishes each event on its own, and returns their results in order: an error for each rejected one. */
   async publishEach(candidates: (() => CloudEvent)[], origin: Origin): Promise<(Published | Error)[]> {
     const prepared = candidates.map((candidate, i) =>
       attempt(() => this.#prepare(candidate(), { ...origin, seed: origin.seed && `${origin.seed} ${i}` })),
@@ -214,10 +207,8 @@ function attempt<T>(make: () => T): T | Error {
   }
 }
 
-/** The fields read of the first event with an id. */
 type StoredEvent = Pick<EventDoc, "_id" | "ce_id" | "source" | "type" | "subject" | "size" | "seed">;
 
-/** The first event with an id. */
 interface Original extends StoredEvent {
   /** Whether a later one had another source or content. */
   differs: boolean;
@@ -293,7 +284,6 @@ export interface Emission {
   audience?: Scoped;
 }
 
-/** Builds the envelope of an emission. */
 export function emitted({ type, subject, data, dedupe, audience: about }: Emission, at: Date): CloudEvent {
   const audience = about && audienceOf(about);
   return {

@@ -20,7 +20,6 @@ export class Retention {
   readonly #keptMs: number;
   readonly #tenants = new Actors(() => new Actor());
 
-  /** @param days retention of events. */
   constructor(deps: RetentionDeps, days: number) {
     this.#deps = deps;
     this.#keptMs = days * DAY_MS;

@@ -7,7 +7,6 @@ import type { EventDoc } from "./events.model.ts";
 interface Visibility {
   /** Only this publisher's. */
   publisher_id?: string;
-  /** Returns the visible rows. */
   filter?: (rows: EventDoc[]) => Promise<EventDoc[]>;
 }
 

@@ -9,17 +9,13 @@ import type { EventDeps, EventDoc } from "./events.model.ts";
 import { fanoutKey, listKey } from "./position.ts";
 
 interface WaitingDeps extends EventDeps {
-  /** Called when events have become due. */
   onReleased(): void;
 }
 
 /** Events released by one write. */
 const BATCH = 500;
 
-/**
- * Events with a `notbefore` in the future: durable, but not due for fan-out until then
- * (docs/decisions/0054-delayed-publish.md).
- */
+/** Events with a `notbefore` to come: durable, but not due for fan-out (docs/decisions/0054-delayed-publish.md). */
 export class WaitingEvents {
   readonly #deps: WaitingDeps;
   readonly #due: Due<EventDoc>;

@@ -90,7 +90,6 @@ function hashBody(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** A delivery with a valid signature. */
 export interface Signed {
   tenant: TenantState;
   webhook: WebhookDoc;
@@ -114,10 +113,7 @@ const REPEATED_MS = 60_000;
 const DELIVERY_HEADERS = ["webhook-id", "svix-id", "x-github-delivery"];
 const LONGEST_TOPIC = 300;
 
-/**
- * Returns a delivery as the first one with the same signed content: the id and the topic in its headers are the first
- * one's, unless they are signed too.
- */
+/** Returns a delivery with the id and topic of the first one with the same signed content, unless they are signed too. */
 export async function asFirst(firstIds: FirstIds, signed: Signed): Promise<Identified> {
   const { tenant, webhook, signature, headers } = signed;
   const topic = topicOf(webhook, headers);

@@ -27,7 +27,6 @@ export type Entering = ({ event: unknown } | { error: string }) & {
   origin?: Pick<Origin, "default_id" | "structured"> | undefined;
 };
 
-/** The outcome of a payload. */
 export type Entered =
   | Published
   | { event_id: null; status: "dead_lettered"; dead_letter_id: string; reason: string };
@@ -47,11 +46,7 @@ interface Inlet extends Mapped {
 /** Permanent errors of an event: publishing it again is pointless. */
 const FINAL = ["invalid_event", "payload_too_large"];
 
-/**
- * Publishes events, and dead-letters what is none. Resolves when all are durable, with their outcomes in order.
- *
- * @param source the events' source, for dead letters
- */
+/** Publishes events, and dead-letters what is none, with `source`. Resolves with the outcomes in order once durable. */
 export async function enterAll(
   ctx: { call<T, P>(action: string, params: P): Promise<T> },
   { inlet, registration, source }: { inlet: Origin["inlet"]; registration: Inlet; source: string },
@@ -89,10 +84,7 @@ export async function enterAll(
 
 const later = (reason: string): Later => ({ status: "later", reason });
 
-/**
- * Maps a signed delivery and publishes it; what cannot be mapped becomes a dead letter. Returns the outcomes once they are
- * durable: a list for a batch.
- */
+/** Maps a signed delivery and publishes or dead-letters it. Returns the durable outcomes: a list for a batch. */
 export async function takeIn(
   ctx: Call,
   { firstIds, now }: { firstIds: FirstIds; now: () => number },

@@ -9,7 +9,6 @@ import { findPreset } from "./webhooks.ts";
 
 /** How to answer a request that verifies the address. */
 export interface Challenged {
-  /** The sender's. */
   name: string;
   challenge: Challenge;
 }
@@ -48,7 +47,6 @@ export function answerIn(signed: Signed, sender: Sender | undefined): object | n
 
 export const TEXT = "text/plain; charset=utf-8";
 
-/** Answers a verification of the address. */
 export function answered<T extends string | object>(ctx: Call, answer: T): T {
   ctx.meta.$statusCode = 200;
   ctx.meta.$responseHeaders = { "X-Content-Type-Options": "nosniff" };
@@ -76,7 +74,6 @@ export function permissionFor(
   return { allowed_origin: origin, allowed_rate: Number.isFinite(allowed) ? String(allowed) : "*" };
 }
 
-/** Returns the permission as the specification's headers. */
 export function toHeaders({
   allowed_origin,
   allowed_rate,

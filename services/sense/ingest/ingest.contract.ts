@@ -250,7 +250,6 @@ export const delivery = {
   target: Type.Optional(Type.String({ description: "Path and query of the request, as received." })),
 };
 
-/** A request to the address of a webhook. */
 const atAddress = { root: true, access: { by: "public" }, consumes: "raw", body: delivery } as const;
 
 const receiving = {

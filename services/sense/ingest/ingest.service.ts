@@ -70,7 +70,6 @@ export const ingestService: ServiceFactory = (runtime) => {
   };
 };
 
-/** A request to try a mapping on. */
 interface Sample {
   payload: unknown;
   headers: MappedHeaders;

@@ -52,7 +52,6 @@ export interface Mapped {
   mapping: string | Partial<Record<"entity" | "action" | "id" | "subject" | "data", string | null>>;
 }
 
-/** Returns the terms of a registration's mapping. */
 export function termsOf({ source, mapping }: Mapped): (string | null | undefined)[] {
   return typeof mapping === "string" ? [source] : [source, ...Object.values(mapping)];
 }

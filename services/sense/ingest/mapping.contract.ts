@@ -105,5 +105,4 @@ export const WebhookSignature = Type.Union([CustomSignature, oneOf([...SENDERS.k
 });
 export type OwnSignature = Static<typeof WebhookSignature>;
 
-/** The outcomes of a webhook's request. */
 export const REQUEST_OUTCOMES = ["accepted", "duplicate", "dead_lettered", "challenge", "refused"] as const;

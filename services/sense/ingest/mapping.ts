@@ -38,11 +38,7 @@ export type Mapped = { event: CloudEvent } | { error: string };
 
 export type Mapping = (payload: unknown, receipt: Receipt) => Mapped;
 
-/**
- * Compiles a mapping. The event's type is `com.<source>.<entity>.<action>`, each part folded by `toTypePart`.
- *
- * @throws Fault validation_error with `field` for an unusable literal, pointer or header.
- */
+/** Compiles a mapping. @throws Fault validation_error with `field` for an unusable literal, pointer or header */
 export function compileMapping(spec: MappingSpec): Mapping {
   const parts = [
     typePart("source", spec.source),
@@ -100,11 +96,8 @@ function withPrefix(payload: unknown, registration_id: string): unknown {
 }
 
 /**
- * Converts a value to one part of an event type: trimmed and in lower case, each run of characters other than letters,
- * digits, `_` and `-` as one `_`, so that it never adds a dot: `Pull Request` → `pull_request`, `invoice.paid` →
- * `invoice_paid`.
- *
- * @returns "" for a value without a letter or digit.
+ * Converts a value to one part of an event type, without dots: `Pull Request` → `pull_request`, `invoice.paid` →
+ * `invoice_paid`; "" for a value without a letter or digit.
  */
 export function toTypePart(value: string): string {
   const folded = value

@@ -100,7 +100,6 @@ export class Receiver {
     return this.#accept(ctx, { tenant: tenant as TenantState, ...found, body, headers });
   }
 
-  /** Answers a sender that verifies the address. */
   async verify(ctx: Call<Delivery>) {
     const challenged = findChallenge("GET", ctx.params);
     if (challenged) return this.#answer(ctx, challenged);
@@ -108,14 +107,12 @@ export class Receiver {
     throw new Fault("method_not_allowed", message, { allow: ["POST", "OPTIONS"] });
   }
 
-  /** Permits a sender to deliver. */
   permit({ params, meta }: Call<{ headers: DeliveryHeaders }>) {
     const permission = permissionFor(params.headers, this.#runtime.config);
     meta.$responseHeaders = toHeaders(permission);
     return permission;
   }
 
-  /** Maps a dead letter's payload by the current mapping. */
   async mapAgain(ctx: Call<Again>): Promise<Mapped> {
     const { tenant_id, registration_id, received_at, payload, default_id, headers } = ctx.params;
     const [webhook, tenant] = await Promise.all([
@@ -129,7 +126,6 @@ export class Receiver {
     );
   }
 
-  /** Publishes a signed delivery and records the outcome. */
   async #accept(ctx: Call, signed: Signed) {
     const { tenant, webhook, body } = signed;
     const { request_id } = ctx.meta;

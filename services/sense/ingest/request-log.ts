@@ -7,7 +7,6 @@ import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { LoggedRequest, WebhookDoc, WebhookLogDoc } from "./ingest.model.ts";
 
-/** Requests kept for each webhook. */
 const KEPT = 50;
 const IDLE_MS = 60_000;
 /** Interval of writes under load: senders of refused requests cannot cause more than one write in it per webhook. */
@@ -53,7 +52,6 @@ export class RequestLog {
     this.#loop.nudge();
   }
 
-  /** Returns a webhook's requests, newest first. */
   async list(tenant_id: string, webhook_id: string): Promise<LoggedRequest[]> {
     const log = await this.#deps.logs.findOne(tenant_id, { _id: webhook_id });
     return (log?.requests ?? []).toReversed();
@@ -86,7 +84,6 @@ export class RequestLog {
     return this.#pending.size > 0;
   }
 
-  /** Writes what is gathered. */
   async write(): Promise<void> {
     const pending = this.#pending;
     this.#pending = new Map();
@@ -121,7 +118,6 @@ export class RequestLog {
   }
 }
 
-/** Returns an entry as callers see it. */
 export function presentRequest({ headers: _, event_is: __, ...entry }: LoggedRequest) {
   return entry;
 }

@@ -46,7 +46,6 @@ import { presentRequest, type RequestLog } from "./request-log.ts";
 /** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
 export const MOST_WEBHOOKS = 50;
 
-/** The operations on a tenant's webhooks. */
 export class Webhooks {
   readonly #runtime: Runtime;
   readonly #rows: TenantCollection<WebhookDoc>;
@@ -206,11 +205,7 @@ export function schemesOf(webhook: Signing): readonly Scheme[] | undefined {
   return (senderNamed(signature) ?? findPreset(webhook))?.schemes;
 }
 
-/**
- * Returns a secret as it signs, without what was copied along with it.
- *
- * @throws Fault validation_error for a secret that the webhook's signatures cannot use; it never quotes it
- */
+/** Returns a secret without what was copied along with it. @throws Fault validation_error, which never quotes it */
 function readSecret(given: string, webhook: Signing): string {
   const unquoted = given.trim().replace(/^(["'`“‘])(.*)["'`”’]$/s, "$2");
   const secret = unquoted
@@ -256,12 +251,7 @@ function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string
   };
 }
 
-/**
- * Maps the deliveries of a known sender. The event's type is `com.<source>.<entity>.<action>`, its data the whole
- * payload.
- *
- * @throws Fault validation_error with `field` for an unusable source
- */
+/** Maps the deliveries of a known sender; the data is the whole payload. @throws Fault validation_error for the source */
 export function presetMapping(preset: Sender, source: string): Mapping {
   const sourcePart = typePart("source", source);
   return (payload, receipt) =>

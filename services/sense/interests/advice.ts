@@ -19,10 +19,8 @@ const COMPARED = 50;
 const MAX_KEYS = 10;
 
 /**
- * Returns warnings of a subscription that is likely to match nothing, as the latest events show. Refuses a filter with a
- * bare name (`foo`) that no event of the type has: `data.foo` says that events will have it.
- *
- * @throws Fault validation_error with `position`
+ * Returns warnings of a subscription that is likely to match nothing, as the latest events show. Refuses a filter with a bare
+ * name (`foo`) that no event of the type has, with its `position`: `data.foo` says that events will have it.
  */
 export async function adviseOn(ctx: Context, { tenant_id, glob, filter }: Subscribing): Promise<string[]> {
   const latest = { tenant_id, limit: COMPARED, include_service: isOfService(glob) };

@@ -14,7 +14,6 @@ import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { Subscription } from "./receiver.ts";
 import type { Routing } from "./routing.ts";
 
-/** The agent and the event to explain. */
 export interface Query extends OfAgent {
   /** Default: the tenant's latest. */
   event_id?: string;
@@ -153,7 +152,6 @@ export interface LatestParams {
   include_service: boolean;
 }
 
-/** Limit of the latest events that an interest is tested on. */
 export const TEST_EVENTS = 100;
 
 /** Whether a type or glob is of the service's own events. */
@@ -172,7 +170,6 @@ function eventOf(sample: Sample): CloudEvent {
   return sample.event;
 }
 
-/** Returns an event as callers see it. */
 function headOf(sample: Sample) {
   const { type, source, subject = null } = eventOf(sample);
   const accepted_at = new Date(sample.accepted_at).toISOString();

@@ -20,7 +20,6 @@ const MOST_COMPARED = 1_000;
 const FIRST_SUSPENSION_MS = 10_000;
 const LONGEST_SUSPENSION_MS = 600_000;
 
-/** Whether an evaluation of this cost must be charged. */
 export const isCostly = (units: number): boolean => units > FREE;
 
 const priceOf = (units: number): number => units * Math.max(1, units / MODEST);

@@ -16,12 +16,7 @@ export interface FilterHint {
   read: Read;
 }
 
-/**
- * Returns a hint for each name that the filter reads and none of the events has: a misspelling, or a key of `data` taken
- * for an attribute.
- *
- * @param events of the interest's type
- */
+/** Returns a hint for each name that the filter reads and none of the events, which are of the interest's type, has. */
 export function filterHints(filter: string, events: readonly CloudEvent[]): FilterHint[] {
   if (events.length === 0) return [];
   const reads = listReads(filter);

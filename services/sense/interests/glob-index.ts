@@ -37,10 +37,7 @@ export function itemsOf<Element extends object>(list: CompactList<Element>): rea
 /** Steps of a glob that cost one unit of filter cost. */
 const STEPS_PER_UNIT = 4;
 
-/**
- * A glob; subclasses store values under it. Most globs of a large tenant have a single `*`: they are tested by their
- * text alone.
- */
+/** A glob; subclasses store values under it. Most have a single `*`: they are tested by their text alone. */
 export class GlobEntry {
   readonly source: string;
   readonly #glob: Glob | null;
@@ -142,9 +139,7 @@ class Bucket<Entry extends GlobEntry> {
   }
 }
 
-/**
- * One entry per distinct glob, found by matching texts. Tests only globs whose literal prefix and suffix both match.
- */
+/** One entry per distinct glob. A text is tested only with globs whose literal prefix and suffix match it. */
 export class GlobIndex<Entry extends GlobEntry> {
   readonly #literals = new Map<string, Entry>();
   readonly #wildcards = new Map<string, Entry>();
@@ -177,10 +172,7 @@ export class GlobIndex<Entry extends GlobEntry> {
     if (!(present instanceof Bucket) || present.isEmpty) this.#buckets.delete(prefix);
   }
 
-  /**
-   * Returns the entries to test: all globs whose literal prefix (of at least `minPrefix` characters) and suffix match
-   * the text. The list is a copy that later changes do not affect.
-   */
+  /** Returns a copy of the entries to test: those whose prefix, of at least `minPrefix` characters, and suffix match. */
   candidates(text: string, minPrefix: number): Entry[] {
     const found: Entry[] = [];
     const exact = this.#literals.get(text);

@@ -28,11 +28,7 @@ export class InterestLimits {
     this.#deps = deps;
   }
 
-  /**
-   * Creates an interest if the limits allow it. An existing one is passed on to `create`, which handles it.
-   *
-   * @throws Fault business_rule_violation, rule `interest_limit`
-   */
+  /** Creates an interest within the limits, or one that exists. @throws Fault business_rule_violation, `interest_limit` */
   within<T>(row: Key, create: () => Promise<T>): Promise<T> {
     const { _id, tenant_id, agent_id, conflict_key } = row;
     const { interests, config } = this.#deps;

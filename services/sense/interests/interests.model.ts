@@ -75,7 +75,6 @@ const waitSchema = tenantSchema({
   action: t.oneOf(["runs.receive"]),
   /** Names the part of the owner that waits. */
   key: t.string(),
-  /** A glob over event types. */
   event_type: t.string(),
   filter_expression: t.nullable(t.string()),
   /** Events that were accepted earlier do not count. */

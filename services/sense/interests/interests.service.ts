@@ -51,7 +51,6 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         await limits.requireForTenant(ctx.params.tenant_id);
         return adviseOn(ctx, ctx.params);
       }),
-      /** Explains which subscriptions of an agent match an event. */
       explain: idempotent<Query>((ctx) =>
         explainReception({ interests: collection, routing }, ctx, ctx.params),
       ),
@@ -87,7 +86,6 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         return counts;
       }),
 
-      /** Returns the types that some interest or feed subscribes to. */
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params: { tenant_id, types } }) => {
         const table = await routing.current(tenant_id);
         const taken = await Promise.all(types.map((type) => table.takes(type)));
@@ -146,7 +144,6 @@ interface MatchParams extends MatchLimits {
 /** How long matching may block the event loop. */
 const SLICE_MS = 3;
 
-/** Returns the receivers of each event. */
 async function matchEvents(
   broker: ServiceBroker,
   table: RoutingTable,
@@ -176,7 +173,6 @@ async function matchEvents(
   return matches;
 }
 
-/** Removes receivers outside an event's audience. */
 async function keepAudience(
   broker: ServiceBroker,
   tenant_id: string,

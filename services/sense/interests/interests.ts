@@ -44,7 +44,6 @@ function requireOwnOrPerson({ meta: { caller }, params: { agent_id } }: Call<{ a
   );
 }
 
-/** The operations on agents' interests. */
 export class Interests {
   readonly #deps: InterestsDeps;
 
@@ -135,7 +134,6 @@ export class Interests {
     requireFound(deleted, "interest", id);
   }
 
-  /** Tries a candidate on the tenant's latest events. */
   async test(ctx: Call<ParamsOf<typeof contract.testInterest>>) {
     await authorizeAgent(ctx);
     check(ctx.params);
@@ -185,11 +183,7 @@ function check({ event_type, filter_expression }: Partial<CreateParams>): void {
   checkFilter("filter_expression", filter_expression);
 }
 
-/**
- * Requires that the caller may manage the interests of the path's agent: the agent itself, or an admin of its tenant.
- *
- * @throws Fault not_found if the tenant has no such agent, forbidden if it is another's.
- */
+/** Requires the agent itself, or an admin of its tenant. @throws Fault not_found, forbidden */
 async function authorizeAgent(ctx: Call<{ agent_id: string }>): Promise<void> {
   const { caller } = ctx.meta;
   const { agent_id } = ctx.params;

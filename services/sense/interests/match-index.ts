@@ -80,7 +80,6 @@ export class MatchIndex {
     return Math.max(filterMs, this.#globs.get(glob)?.suspendedFor(this.#costs) ?? 0);
   }
 
-  /** Whether any subscription's glob matches events of this type. */
   async takes(type: string): Promise<boolean> {
     const slices = new Slices(SLICE_MS);
     for (const subscribers of this.#candidates(type)) {
@@ -101,11 +100,7 @@ export class MatchIndex {
 
   async match(event: FilterableEvent): Promise<MatchResult>;
   async match(event: FilterableEvent, maxMs?: number): Promise<MatchResult | null>;
-  /**
-   * Returns the subscriptions whose glob and filter both match the event. Yields to the event loop every 2 ms.
-   *
-   * @param maxMs null if it takes longer, without the time of other work
-   */
+  /** Returns the subscriptions whose glob and filter match; null if that takes more than `maxMs` without other work. */
   async match(event: FilterableEvent, maxMs = Number.POSITIVE_INFINITY): Promise<MatchResult | null> {
     const { type } = event;
     const pass: Pass = {

@@ -14,13 +14,11 @@ export interface Receiver {
   ordering?: string;
 }
 
-/** Params of `interests.listeners`. */
 export interface ListenersParams {
   tenant_id: string;
   type: string;
 }
 
-/** The receiver's interests and channel feeds that matched. */
 type Matched = Pick<Receiver, "interest_ids" | "feed_ids">;
 
 /** An agent that listens to a type, with what matches it. */
@@ -39,7 +37,6 @@ export interface MatchLimits {
   max_ms?: number;
 }
 
-/** The result for one event. */
 export interface Match {
   event_id: string;
   receivers: Receiver[];
@@ -47,7 +44,6 @@ export interface Match {
   waits?: string[];
 }
 
-/** A delivery requested by fan-out or a replay. */
 export interface NewDelivery extends Omit<Receiver, keyof Matched> {
   tenant_id: string;
   event_id: string;
@@ -60,7 +56,6 @@ export interface NewDelivery extends Omit<Receiver, keyof Matched> {
   replay_id?: string;
 }
 
-/** Builds the request to `deliveries.enqueue`. */
 export function deliveryTo(
   receiver: Receiver,
   { tenant_id, event_id, type, size }: Pick<NewDelivery, "tenant_id" | "event_id" | "type" | "size">,
@@ -87,9 +82,7 @@ export function deliveryTo(
 export interface Subscription {
   readonly id: string;
   readonly kind: "interest" | "feed" | "wait";
-  /** Set for an interest. */
   readonly agent_id?: string;
-  /** Set for a feed. */
   readonly channel_id?: string;
   /** Set for a wait: events accepted earlier, in ms since 1970, do not count; and who must be allowed to see them. */
   readonly begun_at?: number;

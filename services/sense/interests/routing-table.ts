@@ -43,7 +43,6 @@ export class RoutingTable {
   /** Interests that have matched no event, and those of them that have since `takeMatched`. */
   readonly #unmatched = new Set<string>();
   #matched: string[] = [];
-  /** Number of waits. */
   #waits = 0;
   readonly #members = new Map<string, Set<string>>();
   readonly #inactive = new Set<string>();
@@ -68,11 +67,7 @@ export class RoutingTable {
 
   async match(event: CloudEvent): Promise<Matched>;
   async match(event: CloudEvent, maxMs?: number): Promise<Matched | null>;
-  /**
-   * Returns the receivers of the event, without duplicates and inactive agents, and the waits that it matches.
-   *
-   * @param maxMs null if matching takes longer, without the time of other work
-   */
+  /** Returns the active receivers, each once, and the waits that match; null if that takes more than `maxMs`. */
   async match(event: CloudEvent, maxMs?: number): Promise<Matched | null> {
     const changes = this.#changes;
     const result = await this.#index.match(event, maxMs);
@@ -132,7 +127,6 @@ export class RoutingTable {
     return matched;
   }
 
-  /** Whether any agent may receive events of this type. */
   takes(type: string): Promise<boolean> {
     return this.#index.takes(type);
   }
@@ -248,7 +242,6 @@ export function orderingOf(event: CloudEvent, path: string): string | undefined 
   return hash("sha256", String(value), "base64url").slice(0, 22);
 }
 
-/** Why an agent receives an event. */
 export type Reasons = Pick<Receiver, "interest_ids" | "feed_ids" | "priority">;
 
 type MembersOf = (channelId: string) => Iterable<string>;
@@ -256,10 +249,7 @@ type MembersOf = (channelId: string) => Iterable<string>;
 /** Receivers that `gatherInSteps` adds between two pauses. */
 const PAUSE_EVERY = 100;
 
-/**
- * Adds the agents that receive an event, without duplicates, by their own interests and as members of channels (spec:
- * Events 2; api.md "Channels"), in parts: the caller may yield after each.
- */
+/** Adds an event's receivers, each once, by their interests and channels, in parts: the caller may yield after each. */
 export function* gatherInSteps(
   found: Map<string, Reasons>,
   matched: Iterable<Subscription>,

@@ -73,9 +73,7 @@ export class Routing {
     this.#readAnew([...this.#tables.keys(), ...this.#renewing.keys()]);
   }
 
-  /**
-   * Returns for how many ms an interest's filter is suspended on this node; 0 if it is not, or if nothing was matched.
-   */
+  /** Returns for how many ms an interest's filter is suspended on this node; 0 if it is not, as far as was matched. */
   suspendedFor(tenant_id: string, interest_id: string): number {
     return this.#tables.get(tenant_id)?.suspendedFor(interest_id) ?? 0;
   }
@@ -148,14 +146,12 @@ export class Routing {
   }
 }
 
-/** A row of `channels.members_page`. */
 interface Membership {
   id: string;
   channel_id: string;
   agent_id: string;
 }
 
-/** The answer of `channels.routed`. */
 interface ChannelRows {
   feeds: Subscription[];
   members: Membership[];
@@ -167,7 +163,6 @@ const PAGE = 2_000;
 /** How long adding rows to a table may block the event loop. */
 const SLICE_MS = 2;
 
-/** Adds all rows of a tenant to an empty table. */
 async function addAll(
   { interests, waits, broker }: RoutingDeps,
   tenant_id: string,
@@ -233,7 +228,6 @@ async function applyChanges(
   for (const id of agents) table.setActive(id, active.has(id));
 }
 
-/** Returns which of some agents are active. */
 async function findActive(
   broker: ServiceBroker,
   tenant_id: string,

@@ -23,7 +23,6 @@ export interface MatchResult {
 
 export const newResult = (): MatchResult => ({ matched: [], errors: 0, suspended: 0, byType: true });
 
-/** The matching of one event. */
 export interface Pass {
   readonly number: number;
   readonly type: string;
@@ -98,7 +97,6 @@ class FilteredSubscriptions {
   }
 }
 
-/** All subscriptions with the same glob. */
 export class Subscribers extends GlobEntry {
   #unfiltered: CompactList<Subscription> = null;
   #filtered: FilteredSubscriptions | null = null;
@@ -113,7 +111,6 @@ export class Subscribers extends GlobEntry {
     return itemsOf(this.#unfiltered);
   }
 
-  /** Yields all of them, with and without a filter. */
   *all(): Generator<Subscription> {
     yield* this.unfiltered;
     for (const subscriptions of this.#filtered?.all() ?? []) yield* subscriptions;

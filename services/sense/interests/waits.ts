@@ -52,11 +52,7 @@ export class Waits {
     this.#deps = deps;
   }
 
-  /**
-   * Begins waits: they are in force for every event that is accepted after this resolves. Repeating changes nothing.
-   *
-   * @throws Fault business_rule_violation, rule `interest_limit`
-   */
+  /** Begins waits for every event accepted from then on; repeating changes nothing. @throws Fault business_rule_violation */
   async begin(tenant_id: string, waits: NewWait[]): Promise<void> {
     for (const wait of waits) {
       await this.#deps.limits.requireForTenant(tenant_id);

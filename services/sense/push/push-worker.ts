@@ -19,7 +19,6 @@ import type { Received } from "../deliveries/receive.ts";
 import type { Outcomes } from "../deliveries/settle.ts";
 import type { PushEndpointDoc } from "./push.model.ts";
 
-/** An agent with push delivery. */
 export interface Target extends OfAgent {
   endpoint: string;
   format: PushFormat;
@@ -98,7 +97,6 @@ export class PushWorker {
     return this.#breaker !== null;
   }
 
-  /** Signals that there may be deliveries to push. */
   nudge(): void {
     this.#wanted = true;
     this.#limitedUntil = 0;
@@ -172,7 +170,6 @@ export class PushWorker {
     return true;
   }
 
-  /** Returns how many attempts may begin. */
   #capacity(): number {
     if (!this.#wanted || this.#abort.signal.aborted) return 0;
     const wait = this.#waitMs();
@@ -322,7 +319,6 @@ export class PushWorker {
     await this.#deps.saveBreaker(this.target, null);
   }
 
-  /** Dead-letters deliveries that were parked too long. */
   async #giveUp(): Promise<void> {
     const before = this.#breaker && parkedTooLong(this.#breaker, this.#deps.now());
     if (before === null) return;
@@ -347,7 +343,6 @@ function spanOutcome(result: PushResult): Parameters<PushSpan["end"]>[0] {
   return result.kind === "answered" ? { status: result.status } : { error: result.kind };
 }
 
-/** An unreachable endpoint: since when, and when it is retried. */
 export type OpenBreaker = Pick<PushEndpointDoc, "opened_at" | "probes" | "next_probe_at" | "last_error">;
 
 const FIRST_PROBE_MS = 5_000;

@@ -11,7 +11,6 @@ import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
 import { type OpenBreaker, PushWorker, type Target, type WorkerDeps } from "./push-worker.ts";
 
 const TIMEOUT_MS = 15_000;
-/** Agents per query. */
 const PAGE = 500;
 
 /** This node's workers: one for each agent that it pushes to. */
@@ -173,7 +172,6 @@ export class PushWorkers {
   }
 }
 
-/** Whether one target's worker also serves the other. */
 function isSame(one: Target, other: Target | undefined): boolean {
   return (
     one.endpoint === other?.endpoint && one.format === other.format && one.is_limited === other.is_limited

@@ -78,7 +78,6 @@ export const pushService: ServiceFactory = (runtime) => {
   };
 };
 
-/** Returns a tenant's unreachable endpoints, or those of some agents. */
 async function findUnreachable(
   endpoints: TenantCollection<PushEndpointDoc>,
   { tenant_id, agent_ids }: { tenant_id: string; agent_ids?: string[] },

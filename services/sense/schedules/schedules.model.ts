@@ -12,7 +12,6 @@ const schema = tenantSchema({
   event: t.large(t.texts(t.json())),
   /** `data` and `data_base64` of its events as JSON text; lists do not read it. */
   content: t.optional(t.large(t.texts(t.json()))),
-  /** Either `cron` or `at`. */
   cron: t.nullable(t.string()),
   time_zone: t.string(),
   at: t.nullable(t.date()),

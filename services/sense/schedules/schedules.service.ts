@@ -75,7 +75,6 @@ const DEFAULTS = { time_zone: "UTC", on_missed: "run_once", paused: false } as c
 
 type When = Pick<ScheduleDoc, "cron" | "time_zone" | "at">;
 
-/** The operations on schedules. */
 export class Schedules {
   readonly #runtime: Pick<Runtime, "config" | "store">;
   readonly #rows: TenantCollection<ScheduleDoc>;
@@ -194,7 +193,6 @@ export class Schedules {
     return row.paused ? null : tickAfter(timing, now);
   }
 
-  /** @throws Fault business_rule_violation */
   async #requireCapacity({ tenant_id, _id, owner_id }: ScheduleDoc): Promise<void> {
     const { MAX_SCHEDULES_PER_AGENT, MAX_SCHEDULES_PER_TENANT } = this.#runtime.config;
     const instead = "Delete one first, or use one schedule for several receivers";
@@ -240,7 +238,6 @@ const WITH_STATUS = {
   ended: { paused: false, next_at: null },
 } satisfies Record<ScheduleStatus, object>;
 
-/** Formats a schedule for callers. */
 function present(row: ScheduleDoc) {
   return presentAs(contract.Schedule, row, {
     ...{ status: scheduleStatus(row), event: givenEvent(row) },

@@ -10,7 +10,6 @@ const GIVEN = ["id", "time", "specversion", "notbefore"];
 
 type Stored = Pick<ScheduleDoc, "event" | "content">;
 
-/** Returns the event as callers gave it. */
 export function givenEvent({ event, content = "{}" }: Stored): ScheduledEvent {
   return { ...JSON.parse(event), ...JSON.parse(content) };
 }
@@ -39,11 +38,7 @@ export function tickId({ secret }: Pick<ScheduleDoc, "secret">, tick: Date): str
   return derivedId("evt", "tick", secret, tick.toISOString());
 }
 
-/**
- * Validates the event of a schedule, and returns it as it is stored.
- *
- * @throws Fault invalid_event, with a field below `event`; payload_too_large
- */
+/** Returns an event as it is stored. @throws Fault invalid_event, with a field below `event`; payload_too_large */
 export function checkEvent(schedule_id: string, given: Record<string, unknown>, maxBytes: number): Stored {
   try {
     for (const name of GIVEN)

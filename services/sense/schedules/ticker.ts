@@ -154,10 +154,7 @@ function count({ publish, missed }: Plan, error: string | null, now: number): vo
   if (latest) metrics.scheduleLag.observe((now - latest.getTime()) / 1000);
 }
 
-/**
- * Returns why a schedule may not publish now, or null. A schedule may not publish what its owner could not publish by a
- * request.
- */
+/** Returns why a schedule may not publish now, as its owner could not by a request; else null. */
 async function reasonToHold(
   { broker, usage }: TickerDeps,
   { tenant_id, owner_id }: Pick<ScheduleDoc, "tenant_id" | "owner_id">,

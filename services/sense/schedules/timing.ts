@@ -26,11 +26,7 @@ export const MOST_MADE_UP = 100;
 /** Ticks that a test of a schedule returns. */
 const TESTED = 5;
 
-/**
- * Reads when a schedule publishes, given as `cron` with `time_zone` or as `at`, which must be in the future.
- *
- * @throws Fault validation_error
- */
+/** Reads when a schedule publishes: by `cron` with `time_zone`, or `at` a later time. @throws Fault validation_error */
 export function readTiming(
   { cron, time_zone, at }: { cron: string | null; time_zone: string; at: Date | null },
   now: number,

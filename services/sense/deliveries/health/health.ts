@@ -50,7 +50,6 @@ export class AgentHealth {
     this.#deps = deps;
   }
 
-  /** Returns the health of a page of agents, by id. */
   async of(tenant_id: string, agents: AgentState[]): Promise<Record<string, DeliveryHealth>> {
     const ids = agents.map(({ id }) => id);
     const [shared, totals] = await Promise.all([
@@ -144,10 +143,7 @@ export class AgentHealth {
     return { progress: rows, unreachable: down, used, lacking };
   }
 
-  /**
-   * Returns why active agents, by default all, are likely to receive nothing. New agents and interests have some time
-   * first.
-   */
+  /** Returns why active agents, by default all, are likely to receive nothing. New ones have some time first. */
   async #lacking(tenant_id: string, agents?: AgentState[]): Promise<Record<string, Lacking>> {
     const { broker, store, config } = this.#deps;
     const before = store.now() - config.STUCK_AFTER_SECONDS * 1000;

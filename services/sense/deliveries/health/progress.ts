@@ -58,7 +58,6 @@ export class Progress {
     this.#noted.set(agent_id, { ...this.#noted.get(agent_id), tenant_id, failure });
   }
 
-  /** Writes what was noted. */
   async flush(): Promise<boolean> {
     const noted = [...this.#noted];
     this.#noted = new Map();
@@ -100,7 +99,6 @@ export class Progress {
   }
 }
 
-/** Returns the last failure of a row; null if there was none. */
 export function failureOf({ failure }: Pick<ProgressDoc, "failure">): { at: string; reason: string } | null {
   if (failure === undefined) return null;
   const end = failure.indexOf(" ");
@@ -119,10 +117,7 @@ export function addAbsence(known: readonly Absence[], ms: number, now: number): 
   return [...others, { day, ms: longest }];
 }
 
-/**
- * Returns for how long an agent is usually away, in ms: as long as on two of the last 14 days at least. One outage is no
- * habit. 0 if it has none.
- */
+/** Returns for how many ms an agent is usually away: its second longest absence in 14 days, as one outage is no habit. */
 export function usualAbsence(known: readonly Absence[], now: number): number {
   const [, second] = recent(known, now)
     .map(({ ms }) => ms)

@@ -49,5 +49,4 @@ export const ReplayModel: Model<ReplayDoc> = {
   schema,
 };
 
-/** Formats a replay for callers. */
 export const present = (row: ReplayDoc) => presentAs(Replay, row);

@@ -22,13 +22,11 @@ interface HistoryDeps {
 }
 
 const DEFAULT_PER_MINUTE = 600;
-/** Time limit for counting. */
 const COUNT_MS = 5_000;
 const BY = "created_at";
 
 type WantedCall = CallOf<typeof contract.countReplay>;
 
-/** The operations on replays of history. */
 export class History {
   readonly #deps: HistoryDeps;
 

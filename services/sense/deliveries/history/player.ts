@@ -124,12 +124,7 @@ export class Player {
     return false;
   }
 
-  /**
-   * Examines the next page of events.
-   *
-   * @param most matches at which it ends early
-   * @throws Fault not_found if the interest is gone
-   */
+  /** Examines the next page of events, up to `most` matches. @throws Fault not_found if the interest is gone */
   async examine({ _id: replay_id, ...of }: Wanted, most: number) {
     const { broker } = this.#deps;
     const { tenant_id, agent_id, interest_id, next, until } = of;
