@@ -1,5 +1,5 @@
 import { dateFromSerial, format, getFormatFromId, getFormatInfo } from "numfmt";
-import { readXml } from "./office.ts";
+import { allOf, parseXml } from "./xml.ts";
 
 /** A number format: what a style makes of its cells' values. */
 interface Format {
@@ -123,19 +123,11 @@ const padded = (part = 0) => String(part).padStart(2, "0");
 
 /** Returns the formats of the cell styles, by their number. */
 function readStyles(bytes: Uint8Array | undefined): Format[] {
-  const codes = new Map<number, string>();
-  const styles: number[] = [];
-  let inCells = false;
-  readXml(bytes, {
-    open(name, { numFmtId = "0", formatCode }) {
-      if (name === "numFmt" && formatCode !== undefined) codes.set(Number(numFmtId), formatCode);
-      else if (name === "cellXfs") inCells = true;
-      else if (name === "xf" && inCells) styles.push(Number(numFmtId));
-    },
-    close(name) {
-      if (name === "cellXfs") inCells = false;
-    },
-  });
+  const sheet = parseXml(bytes);
+  const declared = allOf(sheet, "numFmt").map(({ attributes }) => attributes);
+  const codes = new Map(declared.map(({ numFmtId = "0", formatCode }) => [Number(numFmtId), formatCode]));
+  const cells = allOf(sheet, "cellXfs").flatMap((each) => allOf(each, "xf"));
+  const styles = cells.map(({ attributes: { numFmtId = "0" } }) => Number(numFmtId));
   const formats = new Map([...new Set(styles)].map((id) => [id, toFormat(id, codes.get(id))]));
   return styles.map((id) => formats.get(id) ?? GENERAL);
 }

@@ -1,4 +1,5 @@
-import { type OfficeFile, readXml } from "./office.ts";
+import type { OfficeFile } from "./office.ts";
+import { allOf, type Element, parseXml, singleSpaced, writtenIn } from "./xml.ts";
 
 interface Point {
   text: string;
@@ -16,7 +17,9 @@ export function readDiagram({ archive, losses }: OfficeFile, part: string, place
     losses.add("diagram", place);
     return "";
   }
-  const points = readPoints(bytes, () => losses.add("picture", place));
+  const diagram = parseXml(bytes);
+  for (const _ of allOf(diagram, "blip")) losses.add("picture", place);
+  const points = readPoints(diagram);
   const children = new Set([...points.values()].flatMap((point) => point.children.map(({ id }) => id)));
   const roots = [...points.keys()].filter((id) => !children.has(id));
   // The others are in circles.
@@ -25,7 +28,7 @@ export function readDiagram({ archive, losses }: OfficeFile, part: string, place
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const point = points.get(next.id);
     points.delete(next.id);
-    const text = point?.text.replace(/\s+/g, " ").trim();
+    const text = point?.text;
     if (text) lines.push(`${"  ".repeat(next.depth)}- ${text}`);
     const depth = Math.min(MAX_DEPTH, next.depth + (text ? 1 : 0));
     const below = (point?.children ?? []).sort((a, b) => b.order - a.order);
@@ -34,27 +37,15 @@ export function readDiagram({ archive, losses }: OfficeFile, part: string, place
   return lines.join("\n");
 }
 
-function readPoints(bytes: Uint8Array, onPicture: () => void): Map<string, Point> {
+function readPoints(diagram: Element): Map<string, Point> {
   const points = new Map<string, Point>();
-  let point: Point | null = null;
-  let inText = false;
-  readXml(bytes, {
-    open(name, { modelId = "", type = "", srcId = "", destId = "", srcOrd = "0" }) {
-      if (name === "pt") {
-        point = { text: "", children: [] };
-        if (!ARRANGING.has(type)) points.set(modelId, point);
-      } else if (name === "cxn" && (type === "" || type === "parOf"))
-        points.get(srcId)?.children.push({ order: Number(srcOrd), id: destId });
-      else if (name === "t") inText = true;
-      else if (name === "blip") onPicture();
-    },
-    close(name) {
-      if (name === "t") inText = false;
-      else if ((name === "p" || name === "br") && point) point.text += " ";
-    },
-    text(given) {
-      if (inText && point) point.text += given;
-    },
-  });
+  for (const point of allOf(diagram, "pt")) {
+    const { modelId = "", type = "" } = point.attributes;
+    if (!ARRANGING.has(type)) points.set(modelId, { text: singleSpaced(writtenIn(point)), children: [] });
+  }
+  for (const { attributes } of allOf(diagram, "cxn")) {
+    const { type = "parOf", srcId = "", destId = "", srcOrd = "0" } = attributes;
+    if (type === "parOf") points.get(srcId)?.children.push({ order: Number(srcOrd), id: destId });
+  }
   return points;
 }

@@ -1,4 +1,4 @@
-import { readAttribute, readXml } from "./office.ts";
+import { allOf, attributeOf, type Element, parseXml, settingIn } from "./xml.ts";
 
 interface Level {
   start: number;
@@ -6,8 +6,6 @@ interface Level {
   /** `%1.%2.` */
   text: string;
 }
-
-const newLevel = (text = ""): Level => ({ start: 1, format: "decimal", text });
 
 const LEVELS = 9;
 const ROMAN = Object.entries({
@@ -24,35 +22,26 @@ export class Numbering {
   readonly #begun = new Set<string>();
 
   constructor(bytes: Uint8Array | undefined) {
-    let definition = "";
-    let list = "";
-    let level = newLevel();
-    let overridden = 0;
-    readXml(bytes, {
-      open: (name, attributes) => {
-        const of = (key: string) => readAttribute(attributes, key) ?? "";
-        const value = of("val");
-        if (name === "abstractNum") {
-          definition = of("abstractNumId");
-          list = "";
-          this.#levels.set(definition, []);
-        } else if (name === "num") {
-          list = of("numId");
-          this.#lists.set(list, { definition: "", levels: [] });
-        } else if (name === "abstractNumId" && list)
-          (this.#lists.get(list) as { definition: string }).definition = value;
-        else if (name === "lvlOverride") overridden = Number(of("ilvl"));
-        else if (name === "startOverride") this.#override(list, overridden, { start: Number(value) });
-        else if (name === "lvl") {
-          level = newLevel();
-          const depth = Number(of("ilvl"));
-          if (list) this.#override(list, depth, level);
-          else if (depth < LEVELS) (this.#levels.get(definition) as Level[])[depth] = level;
-        } else if (name === "start") level.start = Number(value) || 0;
-        else if (name === "numFmt") level.format = value;
-        else if (name === "lvlText") level.text = value;
-      },
-    });
+    const part = parseXml(bytes);
+    for (const definition of allOf(part, "abstractNum")) {
+      const levels: Level[] = [];
+      for (const level of allOf(definition, "lvl")) levels[depthOf(level)] = readLevel(level);
+      this.#levels.set(attributeOf(definition, "abstractNumId") ?? "", levels);
+    }
+    for (const list of allOf(part, "num")) {
+      const definition = settingIn(list, "abstractNumId") ?? "";
+      const levels: Level[] = [];
+      for (const override of allOf(list, "lvlOverride")) {
+        const depth = depthOf(override);
+        const [level] = allOf(override, "lvl");
+        const start = settingIn(override, "startOverride");
+        const usual = { format: "decimal", text: `%${depth + 1}.` };
+        if (level) levels[depth] = readLevel(level);
+        else if (start !== undefined)
+          levels[depth] = { ...usual, ...this.#levels.get(definition)?.[depth], start: Number(start) };
+      }
+      this.#lists.set(attributeOf(list, "numId") ?? "", { definition, levels });
+    }
   }
 
   /** Returns the mark of the next item of a list, such as `2.1`; null if the paragraph is in none. */
@@ -81,14 +70,16 @@ export class Numbering {
     this.#counts.set(definition, counts);
     return counts;
   }
-
-  #override(list: string, depth: number, more: Partial<Level>): void {
-    const { definition, levels } = this.#lists.get(list) ?? { definition: "", levels: [] };
-    if (depth >= LEVELS) return;
-    const base = this.#levels.get(definition)?.[depth] ?? newLevel(`%${depth + 1}.`);
-    levels[depth] = Object.assign(more, { ...base, ...more });
-  }
 }
+
+/** Levels beyond those of Word are kept in one that no item has. */
+const depthOf = (level: Element) => Math.min(LEVELS, Number(attributeOf(level, "ilvl")) || 0);
+
+const readLevel = (level: Element): Level => ({
+  start: Number(settingIn(level, "start") ?? 1) || 0,
+  format: settingIn(level, "numFmt") ?? "decimal",
+  text: settingIn(level, "lvlText") ?? "",
+});
 
 function shown(count: number, format: string): string {
   if (format === "lowerLetter" || format === "upperLetter") return inCase(letters(count), format);

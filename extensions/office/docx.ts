@@ -1,38 +1,34 @@
 import { Blocks } from "../../lib/text/blocks.ts";
 import { type Page, UnreadableError } from "../../services/remember/documents/parsers/page.ts";
 import { readDiagram } from "./diagram.ts";
-import { FormFields } from "./docx-forms.ts";
+import { controlState, fieldState } from "./docx-forms.ts";
 import { Numbering } from "./docx-numbering.ts";
 import { readStyles, type Style } from "./docx-styles.ts";
-import {
-  Alternatives,
-  isOn,
-  noteUnread,
-  type OfficeFile,
-  type Relation,
-  readAttribute,
-  readXml,
-} from "./office.ts";
-import { Formula } from "./omml.ts";
+import { noteUnread, type OfficeFile, type Relation } from "./office.ts";
+import { formulaText } from "./omml.ts";
 import { describe, readChart } from "./shapes.ts";
 import { symbolAt, symbolText } from "./symbols.ts";
+import {
+  attributeOf,
+  childOf,
+  childrenOf,
+  type Element,
+  isOn,
+  readElements,
+  settingIn,
+  textOf,
+} from "./xml.ts";
 
 /** Related parts with text, in the order of their texts. */
 const OTHERS = ["header", "footer", "footnotes", "endnotes", "comments"];
 /** Skipped: what was deleted or moved away, and settings with elements named like text. */
 const UNSEEN = new Set(["del", "moveFrom", "tabs", "sectPr", "pPrChange", "rPrChange"]);
+/** Elements that are read one after the other, each whole. A table can be as long as the document: its rows are. */
+const OUTERMOST = new Set(["p", "tr", "sdt", "altChunk", "AlternateContent", "del", "moveFrom"]);
 /** Elements that are one object of a page, with a separate description. */
 const OBJECTS = new Set(["drawing", "pict", "object"]);
 /** Older drawings, which may have a description. */
 const VML = new Set(["shape", "rect", "roundrect", "oval", "line", "polyline", "group", "image"]);
-/** Kinds of losses by the element that shows what is not read. */
-const UNREAD: Record<string, string> = {
-  OLEObject: "embedded object",
-  control: "control",
-  contentPart: "ink",
-  subDoc: "subdocument",
-};
-
 /** Returns the text of a Word document, other parts last, as one page: page breaks depend on the renderer. */
 export async function readDocx(file: OfficeFile, main: string): Promise<Page[]> {
   const { archive } = file;
@@ -83,6 +79,7 @@ interface Source {
   chunks: ReadonlyMap<string, string>;
 }
 
+/** An object of a page while it is read. */
 interface PageObject {
   /** Descriptions: Word writes the same one twice. */
   texts: Set<string>;
@@ -90,37 +87,39 @@ interface PageObject {
   hasPicture: boolean;
 }
 
+/** A place in the text. */
+interface Place {
+  /** Settings of the paragraph; null once its text began. */
+  paragraph: Style | null;
+  /** Of the paragraph, once its text began. */
+  isItem: boolean;
+  isHeading: boolean;
+  /** Whether the lines of formulas have begun. */
+  hasFormula: boolean;
+  /** Texts to show after the paragraph. */
+  boxes: string[];
+  /** Of the paragraph's style, and of the current run. */
+  areRunsHidden: boolean;
+  isHidden: boolean;
+  font: string;
+}
+
+const newPlace = (): Place => ({
+  ...{ paragraph: null, isItem: false, isHeading: false, hasFormula: false, boxes: [] },
+  ...{ areRunsHidden: false, isHidden: false, font: "" },
+});
+
 /** Reads one part: the body, a header, all comments. */
 class DocxReader {
   readonly #source: Source;
   readonly #relations: ReadonlyMap<string, string>;
   readonly #blocks = new Blocks();
-  readonly #alternatives = new Alternatives();
-  readonly #forms = new FormFields((text) => this.#add(text));
-  readonly #objects: PageObject[] = [];
-  #formula: Formula | null = null;
-  /** Open elements inside the formula. */
-  #inFormula = 0;
-  #unseen = 0;
-  /** Of the current run. */
-  #font = "";
-  /** Of the paragraph's style, and of the current run. */
-  #areRunsHidden = false;
-  #isHidden = false;
-  /** Of the current paragraph, once its text began. */
-  #isItem = false;
-  #isHeading = false;
-  #inText = false;
-  /** Settings of the paragraph; null once its text began. */
-  #paragraph: Style | null = null;
-  readonly #outer: [paragraph: Style | null, isItem: boolean, isHeading: boolean, boxes: string[]][] = [];
-  /** Whether the lines of formulas have begun. */
-  #hasFormula = false;
-  /** Columns of the open cells. */
-  readonly #cells: number[] = [];
-  /** Texts to show after the paragraph. */
-  #boxes: string[] = [];
-  readonly #readings: string[] = [];
+  #at = newPlace();
+  #object: PageObject | null = null;
+  /** Open fields of older forms. */
+  readonly #fields: { state: string | null; inResult: boolean }[] = [];
+  /** The control that is being read. */
+  #control: { state: string; isWritten: boolean } | null = null;
 
   constructor(source: Source) {
     this.#source = source;
@@ -128,205 +127,257 @@ class DocxReader {
   }
 
   read(bytes: Uint8Array): string {
-    readXml(bytes, this);
+    readElements(
+      bytes,
+      (name) => OUTERMOST.has(name),
+      (element) => this.#read(element),
+      {
+        open: (name) => name === "tbl" && this.#blocks.openTable(),
+        close: (name) => name === "tbl" && this.#blocks.closeTable(),
+      },
+    );
     return this.#blocks.end();
   }
 
-  text(given: string): void {
-    if (this.#unseen) return;
-    if (this.#formula) this.#formula.text(given);
-    else if (this.#inText) this.#show(symbolText(given, this.#font));
+  #readAll(element: Element): void {
+    for (const child of childrenOf(element)) this.#read(child);
   }
 
-  #show(text: string): void {
-    if (!this.#isHidden && !this.#forms.isReplaced()) this.#add(text);
-  }
-
-  open(name: string, attributes: Record<string, string>): void {
-    if (this.#unseen || UNSEEN.has(name) || this.#alternatives.isOther(name)) {
-      this.#unseen++;
-      return;
-    }
-    const attribute = (key: string) => readAttribute(attributes, key);
-    const value = () => attribute("val");
-    if (this.#formula) {
-      this.#inFormula++;
-      this.#formula.open(name, value());
-    } else if (name === "oMath") this.#formula = new Formula();
-    else if (!this.#forms.open(name, attribute) && !this.#openObject(name, attribute))
-      this.#openText(name, value);
-  }
-
-  /** Reads what is drawn or included; returns false for other elements. */
-  #openObject(name: string, attribute: (key: string) => string | undefined): boolean {
-    const { file, place } = this.#source;
-    const related = (key: string) => this.#relations.get(attribute(key) ?? "");
-    const kind = UNREAD[name];
-    const current = this.#objects.at(-1);
-    if (OBJECTS.has(name)) this.#objects.push({ texts: new Set(), isDescribed: false, hasPicture: false });
-    else if (name === "docPr" || name === "cNvPr") this.#describe(attribute("descr"), attribute("title"));
-    else if (name === "textpath") this.#describe(attribute("string"));
-    else if (VML.has(name)) this.#describe(attribute("alt"));
-    else if (name === "sym") this.#show(symbolAt(attribute("char") ?? "", attribute("font") ?? ""));
-    else if (name === "rFonts") this.#font = attribute("ascii") ?? attribute("hAnsi") ?? "";
-    else if (name === "decorative" && current && isOn(attribute("val"))) current.isDescribed = true;
-    else if ((name === "blip" || name === "imagedata") && current) current.hasPicture = true;
-    else if (name === "altChunk") this.#chunk(this.#source.chunks.get(attribute("id") ?? ""));
-    else if (name === "chart") this.#boxes.push(readChart(file, related("id") ?? "", place));
-    else if (name === "relIds") this.#boxes.push(readDiagram(file, related("dm") ?? "", place));
-    else if (kind) {
-      file.losses.add(kind, place);
-      if (current) current.isDescribed = true;
-    } else return false;
-    return true;
-  }
-
-  #openText(name: string, value: () => string | undefined): void {
-    const blocks = this.#blocks;
-    if (name === "p") {
-      this.#paragraph = {};
-      this.#hasFormula = false;
-      this.#areRunsHidden = false;
-    } else if (name === "r") {
-      this.#isHidden = this.#areRunsHidden;
-      this.#font = "";
-    } else if (name === "pStyle") this.#setParagraph(this.#source.styles.get(value() ?? ""));
-    else if (name === "rStyle")
-      this.#isHidden = this.#source.styles.get(value() ?? "")?.isHidden ?? this.#isHidden;
-    else if (name === "outlineLvl") this.#setParagraph({ level: Number(value()) + 1 });
-    else if (name === "numId") this.#setParagraph({ list: value() });
-    else if (name === "ilvl") this.#setParagraph({ depth: Number(value()) });
-    else if (name === "vanish") this.#isHidden = isOn(value());
-    else if (name === "t") this.#inText = true;
-    else if (name === "tab" || name === "ptab") this.#add("\t");
-    else if (name === "br" || name === "cr") this.#lineBreak();
-    else if (name === "noBreakHyphen") this.#add("-");
-    else if (name === "tbl") blocks.openTable();
-    else if (name === "tr") blocks.openRow();
-    else if (name === "tc") {
-      this.#cells.push(1);
-      blocks.openCell();
-    } else if (name === "gridSpan") this.#cells.splice(-1, 1, Number(value()) || 1);
-    else if (name === "gridBefore")
-      for (let i = Math.min(100, Number(value())); i > 0; i--) this.#emptyCell();
-    else if (name === "txbxContent" || name === "rt") this.#openAside();
-    else if (name === "oMathPara") this.#hasFormula = false;
-    else if (name === "ruby") {
-      this.#readings.push("");
-      blocks.openRuby();
-    }
-  }
-
-  close(name: string): void {
-    if (this.#unseen) {
-      this.#unseen--;
-      return;
-    }
-    this.#alternatives.close(name);
-    if (this.#formula) this.#closeFormula(name);
-    else this.#closeText(name);
-  }
-
-  #closeFormula(name: string): void {
-    if (this.#inFormula-- > 0) this.#formula?.close(name);
+  #read(element: Element): void {
+    const { name } = element;
+    if (UNSEEN.has(name)) return;
+    const read = Object.hasOwn(this.#readers, name) ? this.#readers[name] : undefined;
+    if (read) read(element, attributeOf(element, "val"));
+    else if (OBJECTS.has(name)) this.#readObject(element);
     else {
-      this.#inFormula = 0;
-      const text = this.#formula?.end() ?? "";
-      this.#formula = null;
-      if (text) this.#add(this.#hasFormula && !this.#paragraph ? `\n${text}` : text);
-      this.#hasFormula = true;
+      if (VML.has(name)) this.#describe(attributeOf(element, "alt"));
+      this.#readAll(element);
     }
   }
 
-  #endObject(): void {
-    const { hasPicture, isDescribed } = this.#objects.pop() as PageObject;
+  /** By the names of elements; `value` is their attribute of this name. Others only contain these. */
+  readonly #readers: Record<string, (element: Element, value: string | undefined) => void> = {
+    p: (element) => this.#readParagraph(element),
+    pStyle: (_, value) => this.#setParagraph(this.#styleOf(value)),
+    outlineLvl: (_, value) => this.#setParagraph({ level: Number(value) + 1 }),
+    numId: (_, list) => this.#setParagraph({ list }),
+    ilvl: (_, value) => this.#setParagraph({ depth: Number(value) }),
+
+    r: (element) => this.#readRun(element),
+    rStyle: (_, value) => this.#setRun(this.#styleOf(value)),
+    vanish: (_, value) => this.#setRun({ isHidden: isOn(value) }),
+    rFonts: (element) => {
+      this.#at.font = attributeOf(element, "ascii") ?? attributeOf(element, "hAnsi") ?? "";
+    },
+    t: (element) => this.#show(symbolText(textOf(element), this.#at.font)),
+    sym: (element) =>
+      this.#show(symbolAt(attributeOf(element, "char") ?? "", attributeOf(element, "font") ?? "")),
+    tab: () => this.#add("\t"),
+    ptab: () => this.#add("\t"),
+    br: () => this.#lineBreak(),
+    cr: () => this.#lineBreak(),
+    noBreakHyphen: () => this.#add("-"),
+    ruby: (element) => this.#readRuby(element),
+    fldChar: (element) => this.#readField(element),
+    sdt: (element) => this.#readControl(element),
+    oMathPara: (element) => {
+      this.#at.hasFormula = false;
+      this.#readAll(element);
+    },
+    oMath: (element) => this.#addFormula(formulaText(element)),
+
+    tbl: (element) => this.#readTable(element),
+    tr: (element) => this.#readRow(element),
+    tc: (element) => this.#readCell(element),
+    altChunk: (element) => this.#chunk(this.#source.chunks.get(attributeOf(element, "id") ?? "")),
+
+    docPr: (element) => this.#readDescription(element),
+    cNvPr: (element) => this.#readDescription(element),
+    textpath: (element) => this.#describe(attributeOf(element, "string")),
+    decorative: (_, value) => isOn(value) && this.#note({ isDescribed: true }),
+    blip: () => this.#note({ hasPicture: true }),
+    imagedata: () => this.#note({ hasPicture: true }),
+    txbxContent: (element) => this.#at.boxes.push(this.#readAside(element)),
+    chart: (element) => this.#include(readChart, attributeOf(element, "id")),
+    relIds: (element) => this.#include(readDiagram, attributeOf(element, "dm")),
+    OLEObject: () => this.#lose("embedded object"),
+    control: () => this.#lose("control"),
+    contentPart: () => this.#lose("ink"),
+    subDoc: () => this.#lose("subdocument"),
+  };
+
+  #styleOf(id = ""): Style | undefined {
+    return this.#source.styles.get(id);
+  }
+
+  #readTable(element: Element): void {
+    this.#blocks.openTable();
+    this.#readAll(element);
+    this.#blocks.closeTable();
+  }
+
+  #readRow(element: Element): void {
+    const blocks = this.#blocks;
+    blocks.openRow();
+    const before = Number(settingIn(childOf(element, "trPr"), "gridBefore"));
+    for (let i = Math.min(100, before); i > 0; i--) {
+      blocks.openCell();
+      blocks.closeCell();
+    }
+    this.#readAll(element);
+    blocks.closeRow();
+  }
+
+  #readCell(element: Element): void {
+    this.#blocks.openCell();
+    this.#readAll(element);
+    this.#blocks.closeCell(Number(settingIn(childOf(element, "tcPr"), "gridSpan")) || 1);
+  }
+
+  #readObject(element: Element): void {
+    const outer = this.#object;
+    const object = { texts: new Set<string>(), isDescribed: false, hasPicture: false };
+    this.#object = object;
+    this.#readAll(element);
+    if (object.hasPicture && !object.isDescribed) this.#lose("picture");
+    this.#object = outer;
+  }
+
+  #note(found: Partial<PageObject>): void {
+    if (this.#object) Object.assign(this.#object, found);
+  }
+
+  #lose(kind: string): void {
+    this.#source.file.losses.add(kind, this.#source.place);
+    this.#note({ isDescribed: true });
+  }
+
+  #include(read: typeof readChart, id = ""): void {
     const { file, place } = this.#source;
-    if (hasPicture && !isDescribed) file.losses.add("picture", place);
+    this.#at.boxes.push(read(file, this.#relations.get(id) ?? "", place));
+  }
+
+  #readDescription(element: Element): void {
+    this.#describe(attributeOf(element, "descr"), attributeOf(element, "title"));
+    this.#readAll(element);
   }
 
   #describe(descr = "", title = ""): void {
     const text = describe({ descr, title });
-    const current = this.#objects.at(-1);
-    if (!text || !current || current.texts.has(text)) return;
-    current.texts.add(text);
-    current.isDescribed = true;
-    this.#boxes.push(text);
+    if (!text || !this.#object || this.#object.texts.has(text)) return;
+    this.#object.texts.add(text);
+    this.#note({ isDescribed: true });
+    this.#at.boxes.push(text);
   }
 
-  #chunk(text: string | undefined): void {
-    const blocks = this.#blocks;
-    blocks.break(2);
-    blocks.text(text ?? "");
-    blocks.break(2);
+  #readRun(element: Element): void {
+    Object.assign(this.#at, { isHidden: this.#at.areRunsHidden, font: "" });
+    this.#readAll(element);
   }
 
-  /** The paragraph goes on after the text that is elsewhere. */
-  #openAside(): void {
-    this.#outer.push([this.#paragraph, this.#isItem, this.#isHeading, this.#boxes]);
-    this.#boxes = [];
+  #setRun({ isHidden = this.#at.isHidden }: Style = {}): void {
+    this.#at.isHidden = isHidden;
+  }
+
+  #readField(element: Element): void {
+    const type = attributeOf(element, "fldCharType");
+    const field = this.#fields.at(-1);
+    if (type === "begin") this.#fields.push({ state: fieldState(element), inResult: false });
+    else if (type === "separate" && field) field.inResult = true;
+    else if (type === "end") this.#add(this.#fields.pop()?.state ?? "");
+  }
+
+  #readControl(element: Element): void {
+    const outer = this.#control;
+    const state = controlState(element);
+    this.#control = state === null ? null : { state, isWritten: false };
+    this.#readAll(element);
+    this.#writeControl();
+    this.#control = outer;
+  }
+
+  #writeControl(): void {
+    if (!this.#control || this.#control.isWritten) return;
+    this.#control.isWritten = true;
+    this.#add(this.#control.state);
+  }
+
+  /** Shows a text, but not the picture of a state, which is written instead. */
+  #show(text: string): void {
+    if (this.#at.isHidden) return;
+    this.#writeControl();
+    const field = this.#fields.at(-1);
+    if (!this.#control && !(field?.inResult && field.state !== null)) this.#add(text);
+  }
+
+  #readRuby(element: Element): void {
+    let reading = "";
+    this.#blocks.openRuby();
+    for (const child of childrenOf(element))
+      if (child.name === "rt") reading += this.#readAside(child);
+      else this.#read(child);
+    this.#blocks.closeRuby(reading);
+  }
+
+  /** Returns text that is elsewhere; the paragraph goes on after it. */
+  #readAside(element: Element): string {
+    const outer = this.#at;
+    this.#at = { ...newPlace(), areRunsHidden: outer.areRunsHidden };
     this.#blocks.aside();
-  }
-
-  #closeAside(): string {
-    [this.#paragraph, this.#isItem, this.#isHeading, this.#boxes] = this.#outer.pop() ?? [
-      null,
-      false,
-      false,
-      [],
-    ];
+    this.#readAll(element);
+    this.#at = outer;
     return this.#blocks.take();
   }
 
-  #closeText(name: string): void {
+  #chunk(text = ""): void {
     const blocks = this.#blocks;
-    this.#forms.close(name);
-    if (OBJECTS.has(name)) this.#endObject();
-    else if (name === "t") this.#inText = false;
-    else if (name === "p") this.#endParagraph();
-    else if (name === "tc") blocks.closeCell(this.#cells.pop());
-    else if (name === "tr") blocks.closeRow();
-    else if (name === "tbl") blocks.closeTable();
-    else if (name === "txbxContent") {
-      const text = this.#closeAside();
-      this.#boxes.push(text);
-    } else if (name === "rt") this.#readings.push((this.#readings.pop() ?? "") + this.#closeAside());
-    else if (name === "ruby") blocks.closeRuby(this.#readings.pop() ?? "");
+    blocks.break(2);
+    blocks.text(text);
+    blocks.break(2);
+  }
+
+  #addFormula(text: string): void {
+    const at = this.#at;
+    if (text) this.#add(at.hasFormula && !at.paragraph ? `\n${text}` : text);
+    at.hasFormula = true;
   }
 
   #add(text: string): void {
-    if (this.#isHidden) return;
-    const paragraph = this.#paragraph;
-    this.#paragraph = null;
-    if (paragraph?.level) this.#blocks.heading(paragraph.level);
-    const mark = paragraph && this.#source.numbering.next(paragraph.list, paragraph.depth);
-    if (mark) this.#blocks.item(mark, paragraph.level ? 0 : paragraph.depth);
-    else if (paragraph) this.#blocks.break(2);
-    if (paragraph) [this.#isItem, this.#isHeading] = [Boolean(mark), Boolean(paragraph.level)];
+    const at = this.#at;
+    if (at.isHidden || text === "") return;
+    const { paragraph } = at;
+    if (paragraph) this.#beginParagraph(paragraph);
     this.#blocks.text(text);
+  }
+
+  #beginParagraph({ level, list, depth }: Style): void {
+    const blocks = this.#blocks;
+    if (level) blocks.heading(level);
+    const mark = this.#source.numbering.next(list, depth);
+    if (mark) blocks.item(mark, level ? 0 : depth);
+    else blocks.break(2);
+    Object.assign(this.#at, { paragraph: null, isItem: Boolean(mark), isHeading: Boolean(level) });
   }
 
   /** A break before the text is one of the page; a heading is one line. */
   #lineBreak(): void {
-    if (!this.#paragraph && !this.#isHidden) this.#blocks.text(this.#isHeading ? " " : "\n");
+    const { paragraph, isHidden, isHeading } = this.#at;
+    if (!paragraph && !isHidden) this.#blocks.text(isHeading ? " " : "\n");
   }
 
-  #endParagraph(): void {
-    this.#paragraph = null;
-    this.#blocks.endBlock(this.#isItem ? 1 : 2);
+  #readParagraph(element: Element): void {
+    const at = this.#at;
+    Object.assign(at, { paragraph: {}, hasFormula: false, areRunsHidden: false });
+    this.#readAll(element);
+    at.paragraph = null;
+    this.#blocks.endBlock(at.isItem ? 1 : 2);
     // A box is shown next to the paragraph that it is anchored in.
-    for (const text of this.#boxes.splice(0)) {
-      this.#blocks.text(text);
-      this.#blocks.break(2);
-    }
+    for (const text of at.boxes.splice(0)) this.#chunk(text);
   }
 
   #setParagraph(more: Style | undefined): void {
-    if (this.#paragraph && more) Object.assign(this.#paragraph, more);
-    if (more?.isHidden) this.#areRunsHidden = true;
-  }
-
-  #emptyCell(): void {
-    this.#blocks.openCell();
-    this.#blocks.closeCell();
+    const at = this.#at;
+    if (at.paragraph && more) Object.assign(at.paragraph, more);
+    if (more?.isHidden) at.areRunsHidden = true;
   }
 }

@@ -1,11 +1,11 @@
 import { posix } from "node:path";
 import { type UnzipFileInfo, unzipSync } from "fflate";
-import { Parser } from "htmlparser2";
 import {
   type Losses,
   type ReadContext,
   UnreadableError,
 } from "../../services/remember/documents/parsers/page.ts";
+import { allOf, parseXml } from "./xml.ts";
 
 /** A reference to another part. */
 export interface Relation {
@@ -29,16 +29,13 @@ export function mainPart(archive: Archive, usual: string): string {
 export function readRelations(archive: Archive, part: string): Relation[] {
   const { dir, base } = posix.parse(part);
   const name = posix.join(dir, "_rels", `${base}.rels`);
-  const relations: Relation[] = [];
-  readXml(archive.open(name), {
-    open(tag, { Id: id = "", Type: type = "", Target: target = "", TargetMode: mode }) {
-      if (tag !== "Relationship" || mode === "External") return;
-      const forward = target.replaceAll("\\", "/");
-      const path = forward.startsWith("/") ? forward.slice(1) : posix.join(dir, forward);
-      relations.push({ id, type: type.slice(type.lastIndexOf("/") + 1), part: path });
-    },
+  return allOf(parseXml(archive.open(name)), "Relationship").flatMap(({ attributes }) => {
+    const { Id: id = "", Type: type = "", Target: target = "", TargetMode: mode } = attributes;
+    if (mode === "External") return [];
+    const forward = target.replaceAll("\\", "/");
+    const path = forward.startsWith("/") ? forward.slice(1) : posix.join(dir, forward);
+    return [{ id, type: type.slice(type.lastIndexOf("/") + 1), part: path }];
   });
-  return relations;
 }
 
 /** An Office file while it is read. */
@@ -84,50 +81,13 @@ interface ListedPart {
 /** Returns the parts that a list in `part` refers to, in its order. */
 export function listedParts(archive: Archive, part: string, tag: string): ListedPart[] {
   const parts = new Map(readRelations(archive, part).map((relation) => [relation.id, relation.part]));
-  const listed: ListedPart[] = [];
-  readXml(archive.open(part), {
-    open(name, attributes) {
-      const target = name === tag && parts.get(relationIn(attributes));
-      const isHidden = /hidden/i.test(attributes.state ?? "");
-      if (target) listed.push({ name: attributes.name ?? "", part: target, isHidden });
-    },
+  return allOf(parseXml(archive.open(part)), tag).flatMap(({ attributes }) => {
+    // `r:id` with any prefix: each file may choose another.
+    const [, id = ""] = Object.entries(attributes).find(([name]) => name.endsWith(":id")) ?? [];
+    const target = parts.get(id);
+    const isHidden = /hidden/i.test(attributes.state ?? "");
+    return target ? [{ name: attributes.name ?? "", part: target, isHidden }] : [];
   });
-  return listed;
-}
-
-/** Reads `r:id` with any prefix: each file may choose another. */
-export function relationIn(attributes: Record<string, string>): string {
-  return Object.entries(attributes).find(([name]) => name.endsWith(":id"))?.[1] ?? "";
-}
-
-/** Returns an attribute by its name without prefix: each file may choose another. */
-export function readAttribute(attributes: Record<string, string>, key: string): string | undefined {
-  for (const name in attributes) if (localName(name) === key) return attributes[name];
-  return undefined;
-}
-
-/** An element that ticks, hides or counts says so by itself, too: `<w:vanish/>`. */
-export const isOn = (value = "true") => !["0", "false", "off", "none"].includes(value);
-
-/**
- * Chooses between the versions of a text that a file has for newer and older programs: the first, or else the one for
- * older programs (`mc:Fallback`).
- */
-export class Alternatives {
-  readonly #chosen: boolean[] = [];
-
-  /** Whether an element begins a version that is not chosen. */
-  isOther(name: string): boolean {
-    if (name === "AlternateContent") this.#chosen.push(false);
-    if (name !== "Choice" && name !== "Fallback") return false;
-    const isOther = this.#chosen.at(-1) ?? name === "Fallback";
-    if (this.#chosen.length) this.#chosen[this.#chosen.length - 1] = true;
-    return isOther;
-  }
-
-  close(name: string): void {
-    if (name === "AlternateContent") this.#chosen.pop();
-  }
 }
 
 /** Limit of unpacked bytes per archive. */
@@ -211,58 +171,4 @@ function unzip(bytes: Uint8Array, filter: (entry: UnzipFileInfo) => boolean): Re
     if (err instanceof UnreadableError) throw err;
     throw new UnreadableError("is damaged or incomplete");
   }
-}
-
-type Attributes = Record<string, string>;
-
-/** Handles the events of an XML part. Names come without their prefix. */
-interface XmlHandler {
-  open?(name: string, attributes: Attributes): void;
-  close?(name: string): void;
-  text?(text: string): void;
-}
-
-const SLICE = 65_536;
-/** Deeper than any real document. */
-const MAX_DEPTH = 1000;
-
-const NOTHING = new Uint8Array();
-
-/**
- * Parses a part of an Office file; one that is absent has nothing in it. Refuses entities that the file declares, and so
- * entity attacks.
- */
-export function readXml(bytes: Uint8Array = NOTHING, handler: XmlHandler): void {
-  let depth = 0;
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        if (++depth > MAX_DEPTH) throw new UnreadableError("is nested too deeply");
-        handler.open?.(localName(name), attributes);
-      },
-      onclosetag(name) {
-        depth--;
-        handler.close?.(localName(name));
-      },
-      ontext: (text) => handler.text?.(text),
-      onprocessinginstruction(name) {
-        if (/^!doctype/i.test(name)) {
-          throw new UnreadableError("declares a document type, which Office files never do");
-        }
-      },
-    },
-    { xmlMode: true, decodeEntities: true },
-  );
-  const decoder = new TextDecoder(detectEncoding(bytes));
-  for (let at = 0; at < bytes.length; at += SLICE) {
-    parser.write(decoder.decode(bytes.subarray(at, at + SLICE), { stream: true }));
-  }
-  parser.end();
-}
-
-const localName = (name: string) => name.slice(name.indexOf(":") + 1);
-
-function detectEncoding([first, second]: Uint8Array): string {
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }

@@ -1,19 +1,14 @@
 import { Blocks } from "../../lib/text/blocks.ts";
 import { chartShapes, chartText } from "./chart.ts";
 import { readDiagram } from "./diagram.ts";
-import { Alternatives, isOn, type OfficeFile, readAttribute, readRelations, readXml } from "./office.ts";
-import { Formula } from "./omml.ts";
+import { type OfficeFile, readRelations } from "./office.ts";
+import { formulaText } from "./omml.ts";
 import { symbolText } from "./symbols.ts";
+import { attributeOf, childrenOf, type Element, isOn, parseXml, textOf } from "./xml.ts";
 
 /** Elements that are one object of a drawing, each with a description. */
 const OBJECTS = new Set(["sp", "pic", "graphicFrame", "cxnSp", "grpSp"]);
 const MEDIA = new Set(["videoFile", "audioFile", "wavAudioFile", "quickTimeFile"]);
-/** Kinds of losses by the element that shows what is not read. */
-const UNREAD: Record<string, string> = {
-  oleObj: "embedded object",
-  contentPart: "ink",
-  control: "control",
-};
 const FONTS = new Set(["latin", "ea", "cs", "sym"]);
 
 /** A description that a program wrote: the picture's file name. */
@@ -25,10 +20,11 @@ export function describe({ descr = "", title = "" }: Record<string, string>): st
   return isFileName(text) ? "" : text;
 }
 
-interface Shape {
-  depth: number;
+/** An object while it is read. */
+interface Drawn {
   isDescribed: boolean;
   hasPicture: boolean;
+  isLeftOut: boolean;
 }
 
 interface Options {
@@ -47,9 +43,10 @@ interface Shapes {
 }
 
 export function readShapes(file: OfficeFile, part: string, options: Options): Shapes {
-  const reader = new ShapesReader(file, part, options);
-  readXml(file.archive.require(part), reader);
-  return reader.end();
+  const root = parseXml(file.archive.require(part));
+  const { show, showMasterSp } = root.attributes;
+  const text = new ShapesReader(file, part, options).textOf(root);
+  return { text, isHidden: !isOn(show), hasMaster: isOn(showMasterSp) };
 }
 
 class ShapesReader {
@@ -57,17 +54,9 @@ class ShapesReader {
   readonly #options: Options;
   readonly #relations: ReadonlyMap<string, string>;
   readonly #blocks = new Blocks();
-  readonly #alternatives = new Alternatives();
-  readonly #shapes: Shape[] = [];
-  #depth = 0;
-  /** Depth of the element that is left out; 0 for none. */
-  #unseen = 0;
-  #inText = false;
+  #object: Drawn | null = null;
   #isTitle = false;
   #font = "";
-  #formula: { at: number; formula: Formula } | null = null;
-  #isHidden = false;
-  #hasMaster = true;
 
   constructor(file: OfficeFile, part: string, options: Options) {
     this.#file = file;
@@ -75,112 +64,103 @@ class ShapesReader {
     this.#relations = new Map(readRelations(file.archive, part).map((each) => [each.id, each.part]));
   }
 
-  open(name: string, attributes: Record<string, string>): void {
-    this.#depth++;
-    if (this.#unseen) return;
-    if (this.#alternatives.isOther(name) || isLeftOut(name, attributes)) this.#unseen = this.#depth;
-    else if (this.#formula) this.#formula.formula.open(name, readAttribute(attributes, "val"));
-    else if (name === "oMath") this.#formula = { at: this.#depth, formula: new Formula() };
-    else this.#open(name, attributes);
+  textOf(root: Element): string {
+    this.#read(root);
+    return this.#blocks.end();
   }
 
-  #open(name: string, attributes: Record<string, string>): void {
-    const blocks = this.#blocks;
-    if (OBJECTS.has(name)) this.#shapes.push({ depth: this.#depth, isDescribed: false, hasPicture: false });
-    else if (name === "cNvPr") this.#describe(attributes);
-    else if (name === "decorative" && isOn(attributes.val)) this.#noteDescription();
-    else if (name === "sld" || name === "sldLayout") {
-      this.#isHidden = !isOn(attributes.show);
-      this.#hasMaster = isOn(attributes.showMasterSp);
-    } else if (name === "ph") {
-      this.#isTitle = attributes.type === "title" || attributes.type === "ctrTitle";
-      if (this.#options.isLayout) this.#leaveOut();
-    } else if (name === "r") this.#font = "";
-    else if (FONTS.has(name)) this.#font = attributes.typeface ?? this.#font;
-    else if (name === "p" && this.#isTitle) blocks.heading(1);
-    else if (name === "t") this.#inText = true;
-    else if (name === "br") blocks.lineBreak();
-    else if (name === "tbl") blocks.openTable();
-    else if (name === "tr") blocks.openRow();
+  #read(element: Element): void {
+    const { name } = element;
+    const read = Object.hasOwn(this.#readers, name) ? this.#readers[name] : undefined;
+    if (read) read(element);
+    else if (OBJECTS.has(name)) this.#readObject(element);
+    else if (FONTS.has(name)) this.#font = element.attributes.typeface ?? this.#font;
+    else if (MEDIA.has(name)) this.#lose("media");
+    else this.#readAll(element);
+  }
+
+  #readAll(element: Element): void {
+    for (const child of childrenOf(element)) if (!this.#object?.isLeftOut) this.#read(child);
+  }
+
+  /** By the names of elements. Others only contain these. */
+  readonly #readers: Record<string, (element: Element) => void> = {
+    p: (element) => {
+      if (this.#isTitle) this.#blocks.heading(1);
+      this.#readAll(element);
+      this.#blocks.endBlock(1);
+    },
+    r: (element) => {
+      this.#font = "";
+      this.#readAll(element);
+    },
+    t: (element) => this.#blocks.text(symbolText(textOf(element), this.#font)),
+    oMath: (element) => this.#blocks.text(formulaText(element)),
+    br: () => this.#blocks.lineBreak(),
+    // Fields that count pages or tell the time of reading.
+    fld: (element) => /^(?:slidenum|datetime)/i.test(element.attributes.type ?? "") || this.#readAll(element),
+    txBody: (element) => {
+      this.#readAll(element);
+      this.#blocks.break(2);
+    },
+    tbl: (element) => {
+      this.#blocks.openTable();
+      this.#readAll(element);
+      this.#blocks.closeTable();
+    },
+    tr: (element) => {
+      this.#blocks.openRow();
+      this.#readAll(element);
+      this.#blocks.closeRow();
+    },
     // A merged cell is followed by those that it covers, which are empty.
-    else if (name === "tc") blocks.openCell();
-    else if (name === "blip" || MEDIA.has(name)) this.#picture(name);
-    else if (UNREAD[name]) {
-      this.#lose(UNREAD[name]);
-      this.#unseen = this.#depth;
-    } else if (name === "relIds") this.#block(readDiagram, readAttribute(attributes, "dm"));
-    else if (name === "chart") this.#block(readChart, readAttribute(attributes, "id"));
-  }
+    tc: (element) => {
+      this.#blocks.openCell();
+      this.#readAll(element);
+      this.#blocks.closeCell();
+    },
+    cNvPr: (element) => this.#describe(element),
+    decorative: ({ attributes }) => isOn(attributes.val) && this.#note({ isDescribed: true }),
+    ph: ({ attributes: { type } }) => {
+      this.#isTitle = type === "title" || type === "ctrTitle";
+      if (this.#options.isLayout) this.#note({ isLeftOut: true });
+    },
+    blip: () => this.#note({ hasPicture: true }),
+    // A picture before the items of a list.
+    buBlip: () => {},
+    relIds: (element) => this.#include(readDiagram, attributeOf(element, "dm")),
+    chart: (element) => this.#include(readChart, attributeOf(element, "id")),
+    oleObj: () => this.#lose("embedded object"),
+    contentPart: () => this.#lose("ink"),
+    control: () => this.#lose("control"),
+  };
 
-  close(name: string): void {
-    const depth = this.#depth--;
-    if (this.#unseen) {
-      if (depth === this.#unseen) this.#unseen = 0;
-      if (this.#shapes.at(-1)?.depth === depth) {
-        this.#shapes.pop();
-        this.#isTitle = false;
-      }
-      return;
-    }
-    const blocks = this.#blocks;
-    this.#alternatives.close(name);
-    if (this.#formula && depth > this.#formula.at) this.#formula.formula.close(name);
-    else if (this.#formula) {
-      blocks.text(this.#formula.formula.end());
-      this.#formula = null;
-    } else if (name === "t") this.#inText = false;
-    else if (name === "p") blocks.endBlock(1);
-    else if (name === "txBody") blocks.break(2);
-    else if (name === "tc") blocks.closeCell();
-    else if (name === "tr") blocks.closeRow();
-    else if (name === "tbl") blocks.closeTable();
-    if (this.#shapes.at(-1)?.depth === depth) this.#endShape();
-  }
-
-  text(given: string): void {
-    if (this.#unseen) return;
-    if (this.#formula) this.#formula.formula.text(given);
-    else if (this.#inText) this.#blocks.text(symbolText(given, this.#font));
-  }
-
-  end(): Shapes {
-    return { text: this.#blocks.end(), isHidden: this.#isHidden, hasMaster: this.#hasMaster };
-  }
-
-  #endShape(): void {
-    const { hasPicture, isDescribed } = this.#shapes.pop() as Shape;
+  #readObject(element: Element): void {
+    const outer = this.#object;
+    const object = { isDescribed: false, hasPicture: false, isLeftOut: false };
+    this.#object = object;
+    this.#readAll(element);
+    if (object.hasPicture && !object.isDescribed && !object.isLeftOut) this.#lose("picture");
+    this.#object = outer;
     this.#isTitle = false;
-    if (hasPicture && !isDescribed) this.#lose("picture");
   }
 
-  #describe(attributes: Record<string, string>): void {
-    const text = describe(attributes);
-    if (isOn(attributes.hidden ?? "false")) this.#leaveOut();
+  /** Notes something about the object that is being read. */
+  #note(found: Partial<Drawn>): void {
+    if (this.#object) Object.assign(this.#object, found);
+  }
+
+  #describe(element: Element): void {
+    const text = describe(element.attributes);
+    if (isOn(element.attributes.hidden ?? "false")) this.#note({ isLeftOut: true });
     else if (text) {
-      this.#noteDescription();
+      this.#note({ isDescribed: true });
       this.#paragraph(text);
     }
+    this.#readAll(element);
   }
 
-  #noteDescription(): void {
-    const shape = this.#shapes.at(-1);
-    if (shape) shape.isDescribed = true;
-  }
-
-  #picture(name: string): void {
-    const shape = this.#shapes.at(-1);
-    if (name !== "blip") {
-      this.#lose("media");
-      this.#noteDescription();
-    } else if (shape) shape.hasPicture = true;
-  }
-
-  /** Leaves out the object that is being read. */
-  #leaveOut(): void {
-    this.#unseen = this.#shapes.at(-1)?.depth ?? this.#depth;
-  }
-
-  #block(read: (file: OfficeFile, part: string, place: string) => string, id = ""): void {
+  #include(read: typeof readChart, id = ""): void {
     const part = this.#relations.get(id);
     if (part === undefined) this.#lose("part");
     else this.#paragraph(read(this.#file, part, this.#options.place));
@@ -194,6 +174,7 @@ class ShapesReader {
 
   #lose(kind: string): void {
     this.#file.losses.add(kind, this.#options.place);
+    this.#note({ isDescribed: true });
   }
 }
 
@@ -203,9 +184,4 @@ export function readChart(file: OfficeFile, part: string, place: string): string
   const texts = [chartText(file, part)];
   if (shapes && file.archive.has(shapes)) texts.push(readShapes(file, shapes, { place }).text);
   return texts.filter(Boolean).join("\n\n");
-}
-
-/** Fields that count pages or tell the time of reading, and pictures before the items of a list. */
-function isLeftOut(name: string, { type = "" }: Record<string, string>): boolean {
-  return (name === "fld" && /^(?:slidenum|datetime)/i.test(type)) || name === "buBlip";
 }

@@ -1,4 +1,4 @@
-import { readXml } from "./office.ts";
+import { allOf, childOf, parseXml, singleSpaced, textOf } from "./xml.ts";
 
 /** Controls that are ticked. */
 const TICKED = new Set(["Checkbox", "Radio"]);
@@ -7,32 +7,14 @@ const ELSEWHERE = new Set(["Note", "Pict", ""]);
 
 /** Returns the form controls of a sheet with their labels: `☒ Insured`. */
 export function readControls(bytes: Uint8Array): string {
-  const lines: string[] = [];
-  let kind = "";
-  let label = "";
-  let state = "";
-  let inBox = false;
-  let inState = false;
-  readXml(bytes, {
-    open(name, attributes) {
-      if (name === "shape") kind = label = state = "";
-      else if (name === "textbox") inBox = true;
-      else if (name === "ClientData") kind = attributes.ObjectType ?? "";
-      else if (name === "Checked") inState = true;
-    },
-    close(name) {
-      if (name === "textbox") inBox = false;
-      else if (name === "Checked") inState = false;
-      else if (name === "shape") {
-        const text = label.replace(/\s+/g, " ").trim();
-        const mark = TICKED.has(kind) ? (state.trim() === "1" ? "☒ " : "☐ ") : "";
-        if (!ELSEWHERE.has(kind) && (mark || text)) lines.push(`${mark}${text}`.trim());
-      }
-    },
-    text(given) {
-      if (inBox) label += given;
-      else if (inState) state += given;
-    },
+  const lines = allOf(parseXml(bytes), "shape").map((shape) => {
+    const data = childOf(shape, "ClientData");
+    const kind = data?.attributes.ObjectType ?? "";
+    if (ELSEWHERE.has(kind)) return "";
+    const label = singleSpaced(textOf(childOf(shape, "textbox")));
+    const isTicked = textOf(childOf(data, "Checked")).trim() === "1";
+    const mark = isTicked ? "☒" : "☐";
+    return TICKED.has(kind) ? `${mark} ${label}`.trim() : label;
   });
-  return lines.join("\n");
+  return lines.filter(Boolean).join("\n");
 }

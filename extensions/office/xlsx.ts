@@ -3,9 +3,20 @@ import type { Page } from "../../services/remember/documents/parsers/page.ts";
 import { type Row, renderTable } from "../../services/remember/documents/parsers/table.ts";
 import { CellFormats } from "./cell-format.ts";
 import { readAuthors, readComments } from "./comments.ts";
-import { isOn, listedParts, noteUnread, type OfficeFile, readXml } from "./office.ts";
+import { listedParts, noteUnread, type OfficeFile } from "./office.ts";
 import { readShapes } from "./shapes.ts";
 import { readControls } from "./vml.ts";
+import {
+  allOf,
+  childOf,
+  childrenOf,
+  type Element,
+  isOn,
+  parseXml,
+  readElements,
+  textOf,
+  writtenIn,
+} from "./xml.ts";
 
 /** The workbook, as its sheets need it. */
 interface Workbook {
@@ -58,35 +69,12 @@ function readSheet(file: OfficeFile, part: string, name: string, workbook: Workb
 /** Returns the texts that cells refer to by number. */
 function sharedStrings(bytes: Uint8Array | undefined): string[] {
   const strings: string[] = [];
-  let current = "";
-  let inText = false;
-  // Skips phonetic hints.
-  let phonetic = false;
-  readXml(bytes, {
-    open(name) {
-      if (name === "si") current = "";
-      else if (name === "t") inText = true;
-      else if (name === "rPh") phonetic = true;
-    },
-    close(name) {
-      if (name === "si") strings.push(current);
-      else if (name === "t") inText = false;
-      else if (name === "rPh") phonetic = false;
-    },
-    text(given) {
-      if (inText && !phonetic) current += given;
-    },
-  });
+  readElements(
+    bytes,
+    (name) => name === "si",
+    (element) => strings.push(writtenIn(element)),
+  );
   return strings;
-}
-
-interface Cell {
-  type: string;
-  style: number;
-  value: string;
-  hasFormula: boolean;
-  /** Its value is a picture or a record, which older programs show as an error. */
-  isRich: boolean;
 }
 
 interface SheetContent {
@@ -99,47 +87,33 @@ interface SheetContent {
 
 function readRows(bytes: Uint8Array, workbook: Workbook): SheetContent {
   const content: SheetContent = { rows: [], printed: [], unread: [] };
-  let row: Row = new Map();
-  let cell: Cell = { type: "n", style: 0, value: "", hasFormula: false, isRich: false };
-  let column = -1;
-  let inValue = false;
-  let phonetic = false;
-  let printed: string | null = null;
   let characters = 0;
-  readXml(bytes, {
-    open(name, { t: type = "n", s: style = "0", r: reference, vm }) {
-      if (name === "row") {
-        row = new Map();
-        column = -1;
-      } else if (name === "c") {
-        column = parseColumn(reference) ?? column + 1;
-        cell = { type, style: Number(style), value: "", hasFormula: false, isRich: vm !== undefined };
-      } else if (name === "v" || name === "t") inValue = true;
-      else if (name === "f") cell.hasFormula = true;
-      else if (name === "rPh") phonetic = true;
-      else if (PRINTED.test(name)) printed = "";
+  const readRow = (element: Element) => {
+    const row: Row = new Map();
+    let column = -1;
+    for (const cell of childrenOf(element).filter(({ name }) => name === "c")) {
+      column = parseColumn(cell.attributes.r) ?? column + 1;
+      const value = textOf(childOf(cell, "v")) + writtenIn(cell);
+      const { t: type = "n", s: style = "0", vm } = cell.attributes;
+      // A picture or a record, which older programs show as an error.
+      const isRich = vm !== undefined && type === "e";
+      const text = isRich ? "" : shown(type, value, Number(style), workbook);
+      characters += text.length;
+      if (characters > MAX_CHARACTERS) throw new TooMuchText();
+      if (text.trim()) row.set(column, text);
+      else if (childOf(cell, "f") && type !== "str" && value === "") content.unread.push("formula");
+      if (isRich) content.unread.push("picture");
+    }
+    if (row.size) content.rows.push(row);
+  };
+  readElements(
+    bytes,
+    (name) => name === "row" || PRINTED.test(name),
+    (element) => {
+      if (element.name === "row") readRow(element);
+      else content.printed.push(printedText(textOf(element)));
     },
-    close(name) {
-      if (name === "v" || name === "t") inValue = false;
-      else if (name === "rPh") phonetic = false;
-      else if (name === "c") {
-        const text = shown(cell, workbook);
-        characters += text.length;
-        if (characters > MAX_CHARACTERS) throw new TooMuchText();
-        if (text.trim()) row.set(column, text);
-        else if (cell.hasFormula && cell.type !== "str" && cell.value === "") content.unread.push("formula");
-        if (cell.isRich && cell.type === "e") content.unread.push("picture");
-      } else if (name === "row" && row.size) content.rows.push(row);
-      else if (printed !== null && PRINTED.test(name)) {
-        content.printed.push(printedText(printed));
-        printed = null;
-      }
-    },
-    text(given) {
-      if (inValue && !phonetic) cell.value += given;
-      if (printed !== null) printed += given;
-    },
-  });
+  );
   return content;
 }
 
@@ -163,8 +137,8 @@ function parseColumn(reference = ""): number | undefined {
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-function shown({ type, style, value, isRich }: Cell, { strings, formats }: Workbook): string {
-  if (value === "" || (isRich && type === "e")) return "";
+function shown(type: string, value: string, style: number, { strings, formats }: Workbook): string {
+  if (value === "") return "";
   if (type === "s") return formats.text(strings[Number(value)] ?? "", style);
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
   if (type === "d") return value.replace(/T00:00:00(?:\.0+)?Z?$/, "").replace("T", " ");
@@ -172,14 +146,8 @@ function shown({ type, style, value, isRich }: Cell, { strings, formats }: Workb
   return type === "e" ? value : formats.text(value, style);
 }
 
-/** Whether a workbook counts its days from 1904. */
-function countsFrom1904(workbook: Uint8Array | undefined): boolean {
-  let isLater = false;
-  readXml(workbook, {
-    open(name, { date1904 }) {
-      // Excel repeats the element in an extension, without the setting.
-      if (name === "workbookPr" && date1904 !== undefined) isLater = isOn(date1904);
-    },
-  });
-  return isLater;
-}
+/** Whether a workbook counts its days from 1904. Excel repeats the element in an extension, without the setting. */
+const countsFrom1904 = (workbook: Uint8Array | undefined) =>
+  allOf(parseXml(workbook), "workbookPr").some(
+    ({ attributes: { date1904 } }) => date1904 !== undefined && isOn(date1904),
+  );
