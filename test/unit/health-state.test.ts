@@ -1,9 +1,5 @@
 import { expect, test } from "@jest/globals";
-import {
-  type HealthFacts,
-  needsAttention,
-  stateOf,
-} from "../../services/sense/deliveries/health/health-state.ts";
+import { type HealthFacts, needsAttention, stateOf } from "../../services/sense/deliveries/health/health.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
-import { Acknowledgements } from "../../services/sense/deliveries/acknowledge.ts";
+import { type AcknowledgeDeps, acknowledge } from "../../services/sense/deliveries/acknowledge.ts";
 import {
   type DeliveryDoc,
   DeliveryModel,
@@ -28,7 +28,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
   let deliveries: TenantCollection<DeliveryDoc>;
   /** No event up to here waits for its fan-out. */
   let horizon: string;
-  const nodes: { ordering: Ordering; enqueuer: Enqueuer; acknowledgements: Acknowledgements }[] = [];
+  const nodes: { ordering: Ordering; enqueuer: Enqueuer; acknowledging: AcknowledgeDeps }[] = [];
   /** The agents whose requests were woken, once each time. */
   const woken: string[] = [];
 
@@ -46,12 +46,12 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
         ...{ deliveries, ready: null, store, requestQueues, ordering, notifyReady: () => {} },
       });
       // It has handed nothing out: the rows say which keys they have.
-      const acknowledgements = new Acknowledgements({
-        ...{ deliveries, ready: null, store, ordering, retentionMs: 1000, settled: () => {} },
+      const acknowledging: AcknowledgeDeps = {
+        ...{ deliveries, ready: null, store, ordering, retentionMs: 1000 },
         claims: { acknowledgements: new AcknowledgementCounts() },
         progress: { acknowledged: () => {}, failed: () => {} } as never,
-      });
-      nodes.push({ ordering, enqueuer, acknowledgements });
+      };
+      nodes.push({ ordering, enqueuer, acknowledging });
       atEnd(() => ordering.stop());
     }
   });
@@ -77,10 +77,11 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
       const found = await ready(agent_id);
       return found.length > 0 && found;
     });
-  const acknowledge = async (agent_id: string, node = 0) => {
+  const acknowledgeAll = async (agent_id: string, node = 0) => {
     const found = await deliveries.find(tenant_id, { agent_id, state: "ready" }, { bounded: "a few" });
     const delivery_ids = found.map(({ _id }) => _id);
-    await nodes[node]?.acknowledgements.write({ tenant_id, agent_id, delivery_ids });
+    const { acknowledging } = nodes[node] as (typeof nodes)[number];
+    await acknowledge(acknowledging, { tenant_id, agent_id, delivery_ids });
   };
 
   test("are ready one at a time, in the order of their events, and wake their receiver", async () => {
@@ -92,7 +93,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     for (const n of [1, 2, 3]) {
       expect(await some("ag_order")).toEqual([nameOf(n)]);
       await settle(() => woken.length === n);
-      await acknowledge("ag_order", n % 2);
+      await acknowledgeAll("ag_order", n % 2);
     }
   });
 
@@ -102,7 +103,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     for (const from of [0, 30, 60]) {
       await settle(async () => (await ready("ag_keys")).length === 30);
       expect((await ready("ag_keys")).toSorted()).toEqual(numbers.slice(from, from + 30).map(nameOf));
-      await acknowledge("ag_keys", from % 4 ? 1 : 0);
+      await acknowledgeAll("ag_keys", from % 4 ? 1 : 0);
     }
   });
 
@@ -184,7 +185,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     await enqueue("ag_many", numbers);
     for (let n = 0; n < 20; n++) {
       expect(await some("ag_many")).toEqual([nameOf(n)]);
-      await acknowledge("ag_many");
+      await acknowledgeAll("ag_many");
     }
     const left = await deliveries.count(tenant_id, { agent_id: "ag_many", state: "waiting" });
     expect(left).toBeGreaterThan(count - 22);

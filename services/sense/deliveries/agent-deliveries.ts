@@ -5,11 +5,12 @@ import { forbidden, isFault, notFound, requireFound } from "../../../lib/contrac
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { Where } from "../../../storage/query.ts";
-import type { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
+import type { AgentState, DeliveryHealth } from "../../identity/agents/agents.contract.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { Explanation, Query } from "../interests/explain.ts";
 import * as contract from "./agent-deliveries.contract.ts";
+import { headsOf } from "./backlog.ts";
 import type { EventHeader } from "./dead-letter-find.ts";
 import {
   BRIEF,
@@ -21,8 +22,7 @@ import {
   SETTLED,
   timelinePush,
 } from "./deliveries.model.ts";
-import type { AgentHealth } from "./health/health.ts";
-import { reasonsOf } from "./reception.ts";
+import { type AgentHealth, UNSUBSCRIBED } from "./health/health.ts";
 import type { Statistics } from "./stats.ts";
 
 interface AgentDeliveriesDeps extends DeliveryDeps {
@@ -47,14 +47,10 @@ export class AgentDeliveries {
     const { agent_id, status, limit = 50, cursor } = ctx.params;
     const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: true });
     const after = cursor === undefined ? {} : afterPlace(fromCursor(cursor, BY), NEWEST);
-    const found = await Promise.all(
-      statesOf(status).map((state) => this.#newest({ tenant_id, agent_id }, state, after, limit + 1)),
-    );
-    const rows = found
-      .flat()
-      .sort(newestFirst)
-      .slice(0, limit + 1);
-    const { page, next_cursor } = pageOf({ rows }, limit, BY);
+    const of = { tenant_id, agent_id };
+    const states = statesOf(status);
+    const found = await Promise.all(states.map((state) => this.#newest(of, state, after, limit + 1)));
+    const { page, next_cursor } = pageOf({ rows: found.flat().sort(newestFirst) }, limit, BY);
     const event_ids = page.flatMap(({ event_id }) => event_id ?? []);
     const headers = await ctx.call<EventHeader[], unknown>("events.headers", { tenant_id, event_ids });
     const events = new Map(headers.map((header) => [header._id, header]));
@@ -111,10 +107,9 @@ export class AgentDeliveries {
 
   /** Returns the event of the agent's newest dead letter, else of its newest pending delivery. */
   async #unsettledEvent(of: OfAgent): Promise<string | undefined> {
-    const { deliveries } = this.#deps;
     const own = { $gt: `${of.agent_id} `, $lt: `${of.agent_id} ~` };
     const options = { sort: { dlq_agent_key: -1 }, projection: { event_id: 1 } } as const;
-    const dead = await deliveries.findOne(of.tenant_id, { dlq_agent_key: own }, options);
+    const dead = await this.#deps.deliveries.findOne(of.tenant_id, { dlq_agent_key: own }, options);
     if (dead?.event_id) return dead.event_id;
     const pending = await Promise.all(PENDING.map((state) => this.#newest(of, state, {}, 1)));
     return pending.flat().sort(newestFirst)[0]?.event_id ?? undefined;
@@ -165,21 +160,13 @@ export class AgentDeliveries {
     return { discarded, in_flight, before: end.toISOString(), more };
   }
 
-  /**
-   * Returns an agent's newest deliveries in a state. The index of polls has them by priority, then by time: one query
-   * for each priority in use.
-   */
-  async #newest({ tenant_id, agent_id }: OfAgent, state: DeliveryState, after: object, limit: number) {
-    const { deliveries } = this.#deps;
+  /** Returns an agent's newest deliveries in a state, by one query for each priority in use. */
+  async #newest(of: OfAgent, state: DeliveryState, after: object, limit: number) {
+    const { tenant_id, agent_id } = of;
     const rows: DeliveryDoc[] = [];
-    for (let below = Number.MAX_SAFE_INTEGER; ; ) {
-      const filter = { state, agent_id, priority: { $lt: below } };
-      const order = { sort: { priority: -1 }, projection: { priority: 1 } } as const;
-      const head = await deliveries.findOne(tenant_id, filter, order);
-      if (!head) return rows;
-      below = head.priority;
-      rows.push(...(await this.#newestOf(tenant_id, { state, agent_id, priority: below, ...after }, limit)));
-    }
+    for await (const { priority } of headsOf(this.#deps.deliveries, of, state))
+      rows.push(...(await this.#newestOf(tenant_id, { state, agent_id, priority, ...after }, limit)));
+    return rows;
   }
 
   /** Finds the end of the page first, by the index, which has no ids: else all rows would be sorted for every page. */
@@ -236,4 +223,92 @@ function present(row: DeliveryDoc, event: Pick<EventHeader, "type" | "source" | 
       : null,
     timeline: timeline.map(({ at, ...rest }) => ({ at: at.toISOString(), ...rest })),
   });
+}
+
+interface Reason {
+  reason: (typeof contract.REASONS)[number];
+  text: string;
+}
+
+const because = (reason: Reason["reason"], text: string): Reason => ({ reason, text });
+
+/** Returns why an agent receives an event, or nothing: what applies, the most important first. */
+function reasonsOf(
+  agent: AgentState,
+  explanation: Explanation,
+  delivery: ReturnType<typeof present> | null,
+  { state, reason, limited_by }: DeliveryHealth,
+): Reason[] {
+  const { subscriptions, event } = explanation;
+  const reasons: Reason[] = [];
+  if (agent.status === "inactive")
+    reasons.push(because("inactive", "The agent is inactive: no new event matches it. Activate it."));
+  if (subscriptions.length === 0) reasons.push(because("unsubscribed", UNSUBSCRIBED));
+  if (!event) reasons.push(because("no_event", "The organisation has no event yet: nothing was published."));
+  else if (delivery) reasons.push(ofDelivery(delivery, agent, limited_by));
+  else if (subscriptions.length > 0) reasons.push(...withoutDelivery(explanation));
+  for (const { id, kind, reason: verdict } of subscriptions) {
+    const text = `The ${kind} ${id} is suspended: its filter or glob takes too long. Simplify it.`;
+    if (verdict === "suspended") reasons.push(because("suspended", text));
+  }
+  if (reason && state !== "ok" && state !== "unsubscribed") reasons.push(because("health", reason));
+  return reasons;
+}
+
+function ofDelivery(
+  { status, attempt_count: attempts, next_attempt_at, last_error }: ReturnType<typeof present>,
+  { delivery_mode, max_in_flight, max_per_minute }: AgentState,
+  limited_by: DeliveryHealth["limited_by"],
+): Reason {
+  const error = last_error ? ` Last error: ${last_error.reason}.` : "";
+  const after = `after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
+  switch (status) {
+    case "ready": {
+      const limits = {
+        max_in_flight: `the agent has its limit of deliveries in flight (\`max_in_flight\`: ${max_in_flight})`,
+        max_per_minute: `the agent reached its limit of the last minute (\`max_per_minute\`: ${max_per_minute})`,
+      };
+      const waits = "The delivery is ready, and waits";
+      if (limited_by !== null) return because("limited", `${waits}: ${limits[limited_by]}.`);
+      const how = { poll: "poll", sse: "open stream", push: "push" }[delivery_mode];
+      return because("pending", `${waits} for the agent's next ${how}.`);
+    }
+    case "in_flight":
+      return because(status, `The delivery is leased until ${next_attempt_at}, and not acknowledged yet.`);
+    case "waiting":
+      return next_attempt_at === null
+        ? because("held", "The delivery is held until an earlier one of its key is settled.")
+        : because(status, `The delivery will be retried at ${next_attempt_at}, ${after}.${error}`);
+    case "acknowledged":
+      return because(status, `The delivery was acknowledged ${after}.`);
+    case "dead":
+      return because(
+        status,
+        `The delivery is a dead letter ${after}.${error} Fix the cause, then replay it.`,
+      );
+    case "discarded":
+      return because(status, "The delivery was discarded: it is not delivered again.");
+  }
+}
+
+const UNFINISHED: Record<string, string> = {
+  accepted: "is not matched yet. Ask again",
+  waiting: "waits for its `notbefore`",
+  parked: "is parked, because its matching failed. Retry it",
+};
+
+function withoutDelivery({ event_state, is_excluded, subscriptions }: Explanation): Reason[] {
+  if (event_state !== "matched") {
+    const why = UNFINISHED[event_state ?? ""] ?? "is not kept any more";
+    return [because("not_matched_yet", `The event ${why}.`)];
+  }
+  if (is_excluded) return [because("excluded", "The agent is not in the event's audience.")];
+  const matches = "matches, but was created or changed after the event was published.";
+  const later = subscriptions.filter(({ reason }) => reason === "later");
+  if (later.length > 0) return later.map(({ id, kind }) => because("later", `The ${kind} ${id} ${matches}`));
+  const missing = "the agent was inactive then, or the delivery is not kept any more.";
+  if (subscriptions.some(({ reason }) => reason === "match"))
+    return [because("not_delivered", `A subscription matches, but there is no delivery: ${missing}`)];
+  if (subscriptions.every(({ reason }) => reason === "suspended")) return [];
+  return [because("no_match", "No interest of the agent and no feed of its channels matches the event.")];
 }

@@ -3,7 +3,8 @@ import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
-import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
+import { type Lease, leaseUpdate } from "./lease.ts";
 
 /** The limits of an agent; null: none. */
 export type Limits = Pick<AgentState, "max_in_flight" | "max_per_minute">;
@@ -77,25 +78,20 @@ export class DeliveryLimits {
     tenant_id: string,
     rows: DeliveryDoc[],
     slots: string[],
-    { lease, due_at, at }: { lease: string; due_at: Date; at: Date },
+    lease: Lease,
+    at: Date,
   ): Promise<DeliveryDoc[]> {
-    const $push = timelinePush({ at, what: "handed_out" });
-    const [first] = rows as [DeliveryDoc];
-    const { agent_id } = first;
-    const writes = rows.map(({ _id }, i) => ({
-      updateOne: {
-        filter: { _id, tenant_id, agent_id, state: "ready" as const },
-        update: {
-          $set: { state: "leased" as const, lease, due_at, slot_key: slots[i] as string },
-          $inc: { attempt_count: 1 },
-          $push,
-        },
-      },
-    }));
+    const [{ agent_id }] = rows as [DeliveryDoc];
+    const { $set, ...counted } = leaseUpdate(lease, at);
+    const writes = rows.map(({ _id }, i) => {
+      const filter = { _id, tenant_id, agent_id, state: "ready" as const };
+      const update = { $set: { ...$set, slot_key: slots[i] as string }, ...counted };
+      return { updateOne: { filter, update } };
+    });
     // Another node took a slot.
     await this.#deliveries.bulk(writes).catch(takenRows);
-    const ids = rows.map(({ _id }) => _id);
-    const leased = { _id: { $in: ids }, agent_id, lease, state: "leased" as const };
+    const _id = { $in: rows.map((row) => row._id) };
+    const leased = { _id, agent_id, lease: lease.lease, state: "leased" as const };
     return this.#deliveries.find(tenant_id, leased, { projection: SHORTEST });
   }
 

@@ -1,4 +1,5 @@
 import type { Service } from "moleculer";
+import type { OfAgent } from "../../../lib/access/caller.ts";
 import { tenantsIn } from "../../../mixins/due.ts";
 import { observeSharedGauge } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -83,47 +84,66 @@ export class OldestReady {
   }
 
   async read(): Promise<number | null> {
-    for (let n = 0; n < this.#agents; n++) {
-      const next = { state: "ready" as const, agent_id: { $gt: this.#after } };
-      const options = { sort: { agent_id: 1 as const }, projection: { agent_id: 1 as const } };
-      const head = await this.#deliveries.findOne(this.#tenant_id, next, options);
-      if (!head) {
-        this.#before = this.#oldest;
-        this.#oldest = null;
-        this.#after = "";
-        return this.#before;
-      }
-      this.#after = head.agent_id as string;
-      const own = await findOldest(this.#deliveries, this.#tenant_id, this.#after, "ready");
+    const tenant_id = this.#tenant_id;
+    let looked = 0;
+    for await (const agent_id of agentsWith(this.#deliveries, tenant_id, "ready", this.#after)) {
+      this.#after = agent_id;
+      const own = await findOldest(this.#deliveries, { tenant_id, agent_id }, "ready");
       this.#oldest = earlier(this.#oldest, own);
+      if (++looked === this.#agents) return earlier(this.#oldest, this.#before);
     }
-    return earlier(this.#oldest, this.#before);
+    this.#before = this.#oldest;
+    this.#oldest = null;
+    this.#after = "";
+    return this.#before;
   }
 }
 
 const earlier = (a: number | null, b: number | null) =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 
-/**
- * Finds the creation time, in ms, of an agent's oldest delivery in a state: the first of each priority, each one look-up
- * in the index of polls.
- */
+/** Finds the creation time, in ms, of an agent's oldest delivery in a state. */
 export async function findOldest(
   deliveries: TenantCollection<DeliveryDoc>,
-  tenant_id: string,
-  agent_id: string,
+  of: OfAgent,
   state: DeliveryState,
 ): Promise<number | null> {
-  let time: number | null = null;
-  let below = Number.MAX_SAFE_INTEGER;
-  for (;;) {
-    const head = await deliveries.findOne(
-      tenant_id,
-      { state, agent_id, priority: { $lt: below } },
-      { sort: { priority: -1, created_at: 1 }, projection: { priority: 1, created_at: 1 } },
-    );
-    if (!head) return time;
-    time = earlier(time, head.created_at.getTime());
+  let oldest: number | null = null;
+  for await (const { created_at } of headsOf(deliveries, of, state))
+    oldest = earlier(oldest, created_at.getTime());
+  return oldest;
+}
+
+/** Yields an agent's oldest delivery of each priority in use, the highest first: each is one look-up in the index of polls. */
+export async function* headsOf(
+  deliveries: TenantCollection<DeliveryDoc>,
+  { tenant_id, agent_id }: OfAgent,
+  state: DeliveryState,
+): AsyncGenerator<DeliveryDoc> {
+  const sort = { priority: -1, created_at: 1 } as const;
+  const options = { sort, projection: { priority: 1, created_at: 1 } } as const;
+  for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+    const filter = { state, agent_id, priority: { $lt: below } };
+    const head = await deliveries.findOne(tenant_id, filter, options);
+    if (!head) return;
+    yield head;
     below = head.priority;
+  }
+}
+
+/** Yields the agents with deliveries in a state, by one look-up in the index of polls each. */
+export async function* agentsWith(
+  deliveries: TenantCollection<DeliveryDoc>,
+  tenant_id: string,
+  state: DeliveryState,
+  after = "",
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
+  const options = { sort: { agent_id: 1 }, projection: { agent_id: 1 } } as const;
+  for (let [last, found] = [after, 0]; found < most; found++) {
+    const row = await deliveries.findOne(tenant_id, { state, agent_id: { $gt: last } }, options);
+    if (!row) return;
+    last = row.agent_id as string;
+    yield last;
   }
 }

@@ -148,9 +148,8 @@ export class Claims {
     if (count === 0) return { deliveries: [], limited_ms };
     const chosen = rows.slice(0, count);
     const lease = await this.newLease(request);
-    const at = new Date(this.#deps.store.now());
     const leasing = slots
-      ? this.limits.lease(tenant_id, chosen, slots, { ...lease, at })
+      ? this.limits.lease(tenant_id, chosen, slots, lease, new Date(this.#deps.store.now()))
       : this.#leaseRows(tenant_id, chosen, lease);
     const deliveries = await this.deliver(request, lease, chosen, leasing);
     if (limits.max_per_minute !== null) this.limits.count(agent_id, deliveries.length);
@@ -209,9 +208,8 @@ export class Claims {
       );
       return await this.#addMemories(request, delivered, claimed);
     } catch (err) {
-      const { agent_id } = request;
       const delivery_ids = leased.map(({ _id }) => _id);
-      await this.release({ tenant_id, agent_id, lease: lease.lease, delivery_ids });
+      await this.release({ tenant_id, agent_id: request.agent_id, lease: lease.lease, delivery_ids });
       throw err;
     }
   }
@@ -276,21 +274,13 @@ export class Claims {
     held: Pick<Claimed, "lease" | "lease_expires_at">,
     { envelope, traceparent }: Loaded,
   ): Claimed {
-    const { _id: id, attempt_count, created_at, matched } = row;
-    const event_id = row.event_id as string;
-    const claimed: Claimed = {
-      id,
-      event_id,
-      attempt_count,
-      created_at: created_at.toISOString(),
-      ...held,
-      matched,
-      envelope,
-      ...(row.replay_id !== undefined && { replay_id: row.replay_id }),
-    };
+    const { _id: id, attempt_count, created_at, matched, replay_id } = row;
+    const [event_id, agent_id] = [row.event_id as string, row.agent_id as string];
+    const at = created_at.toISOString();
+    const claimed: Claimed = { id, event_id, attempt_count, created_at: at, ...held, matched, envelope };
+    if (replay_id !== undefined) claimed.replay_id = replay_id;
     if (!traceparent) return claimed;
     const { tracing } = this.#deps;
-    const agent_id = row.agent_id as string;
     const context = tracing
       ? tracing.handedOut({ delivery_id: id, event_id, agent_id, attempt_count, created_at, traceparent })
       : traceparent;

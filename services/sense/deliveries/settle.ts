@@ -9,7 +9,7 @@ import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../platform/usage/tally.ts";
 import type { StorageUsage } from "../../platform/usage/usage.ts";
-import { Acknowledgements, type AcknowledgementsDeps, type Logged, type Selection } from "./acknowledge.ts";
+import { type AcknowledgeDeps, acknowledge, type Logged, type Selection } from "./acknowledge.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims, Settling } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
@@ -19,7 +19,7 @@ import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import { HELD } from "./ordering.ts";
 import type { RequestQueues } from "./receive.ts";
 
-interface SettlementsDeps extends Omit<AcknowledgementsDeps, "settled"> {
+interface SettlementsDeps extends AcknowledgeDeps {
   store: Store;
   agents: AgentSettingsCache;
   claims: Claims;
@@ -60,14 +60,9 @@ const LONGEST_SHOWN = 100;
 
 export class Settlements {
   readonly #deps: SettlementsDeps;
-  readonly #acknowledgements: Acknowledgements;
 
   constructor(deps: SettlementsDeps) {
     this.#deps = deps;
-    this.#acknowledgements = new Acknowledgements({
-      ...deps,
-      settled: (agent) => this.#notifyLimited(agent),
-    });
   }
 
   async ack({ params, meta }: Call<ParamsOf<typeof contract.ackDeliveries>>) {
@@ -119,7 +114,7 @@ export class Settlements {
     const ids = [...acknowledged, ...failures.keys(), ...released.map(({ id }) => id)];
     return settleOnce(ids, () =>
       Promise.all([
-        acknowledged.length && this.#acknowledgements.write({ ...of, delivery_ids: acknowledged }),
+        acknowledged.length && this.#acknowledge({ ...of, delivery_ids: acknowledged }),
         reject?.(),
         ...leases.map(([lease, held]) =>
           this.release({ ...of, lease, delivery_ids: held.map(({ id }) => id) }),
@@ -134,9 +129,15 @@ export class Settlements {
   ) {
     // Without one nothing is awaited: the write is sent before the lease of the next (`Claims.claim`).
     const logged = log === undefined ? {} : await this.#toLogged(tenant_id, delivery_ids, log);
-    const acknowledged = await this.#acknowledgements.write({ tenant_id, agent_id, delivery_ids }, logged);
+    const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids }, logged);
     this.#deps.requestQueues.removeInFlight(agent_id, delivery_ids);
     return { acknowledged };
+  }
+
+  async #acknowledge(selection: Selection, logged?: Logged): Promise<number> {
+    const acknowledged = await acknowledge(this.#deps, selection, logged);
+    this.#notifyLimited(selection);
+    return acknowledged;
   }
 
   async #prepareRejection(

@@ -78,9 +78,8 @@ export class Statistics {
 
   /** Returns the creation time, in ms, of an agent's oldest pending delivery. */
   async oldestOf(tenant_id: string, agent_id: string): Promise<number | null> {
-    const heads = await Promise.all(
-      PENDING.map((state) => findOldest(this.#deliveries, tenant_id, agent_id, state)),
-    );
+    const of = { tenant_id, agent_id };
+    const heads = await Promise.all(PENDING.map((state) => findOldest(this.#deliveries, of, state)));
     const times = heads.filter((time) => time !== null);
     return times.length ? Math.min(...times) : null;
   }
