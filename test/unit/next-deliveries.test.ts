@@ -45,6 +45,7 @@ function asked({ settle, claim, wait = 0 }: { settle?: Error; claim?: Error; wai
   const receiving = {
     requestQueues: new RequestQueues(claims as never, Date.now),
     settlements: { prepare: async () => ({ ids, write: once }), release },
+    asks: () => {},
     logger: { warn },
   };
   const answer = nextDeliveries(

@@ -96,21 +96,12 @@ export class DeadLetters {
     const payload_json = JSON.stringify(payload);
     const row = await deliveries.insertOnce({
       _id: dedupe === undefined ? newId("dlv") : derivedId("dlv", tenant_id, source, dedupe),
-      tenant_id,
-      agent_id: null,
-      event_id: null,
-      priority: 0,
-      created_at: at,
-      attempt_count: 0,
-      size: Buffer.byteLength(payload_json),
-      matched: { interest_ids: [], feed_ids: [] },
-      enrichment_depth: "none",
+      ...{ tenant_id, agent_id: null, event_id: null, created_at: at, priority: 0, attempt_count: 0 },
+      ...{ payload_json, size: Buffer.byteLength(payload_json), source, ...(origin && { origin }) },
+      ...{ matched: { interest_ids: [], feed_ids: [] }, enrichment_depth: "none" },
       timeline: [{ at, what: "dead", reason }],
       ...deadFields({ tenant_id, agent_id: null, at, reason }),
-      payload_json,
-      source,
       retire_at: new Date(at.getTime() + unmappedMs),
-      ...(origin && { origin }),
     });
     if (row.dead_lettered_at === at) tally({ tenant_id }, "dead_lettered", 1);
     announcements.nudge();
@@ -153,12 +144,8 @@ function present(row: DeliveryDoc, json: string | undefined) {
   const payload = json === undefined ? null : parseExact(json);
   const source = (row.event_id === null ? row.source : payload?.source) ?? null;
   const dead_lettered_at = toTimestamp(row);
-  return presentAs(DeadLetter, row, {
-    payload,
-    source,
-    dead_lettered_at,
-    dlq_reason: row.dlq_reason as string,
-  });
+  const dlq_reason = row.dlq_reason as string;
+  return presentAs(DeadLetter, row, { payload, source, dead_lettered_at, dlq_reason });
 }
 
 type Eligible = (row: DeliveryDoc) => boolean;
@@ -183,11 +170,8 @@ export async function chooseDead(
   const agent_id = visibleAgent(caller);
   const isFiltered = Object.keys(defined(filter)).length > 0;
   if ((ids !== undefined) === isFiltered) {
-    const got = ids ? "both" : "neither";
-    throw invalidValue(
-      "ids",
-      `The request: expected either ids or a filter (reason, cause, agent_id, type, text, until), got ${got}.`,
-    );
+    const expected = "either ids or a filter (reason, cause, agent_id, type, text, until)";
+    throw invalidValue("ids", `The request: expected ${expected}, got ${ids ? "both" : "neither"}.`);
   }
   if (!ids) {
     const found = await chooseMatching(deps, caller, filter, isEligible);
@@ -249,9 +233,8 @@ export async function discardMany(deps: DeliveryDeps, ctx: Call<ManyParams>) {
 async function discardRows({ deliveries, store }: DeliveryDeps, tenant_id: string, rows: DeliveryDoc[]) {
   const entry = { at: new Date(store.now()), what: "discarded" as const };
   const change = { $set: { state: "discarded" as const }, $unset: NOT_DEAD, $push: timelinePush(entry) };
-  const { kept = [], unmapped = [] } = Object.groupBy(rows, ({ event_id }) =>
-    event_id === null ? "unmapped" : "kept",
-  );
+  const isUnmapped = ({ event_id }: DeliveryDoc) => (event_id === null ? "unmapped" : "kept");
+  const { kept = [], unmapped = [] } = Object.groupBy(rows, isUnmapped);
   for (const filter of byRows(kept)) await deliveries.updateMany(tenant_id, filter, change);
   for (const filter of byRows(unmapped)) await deliveries.deleteMany(tenant_id, filter);
   noteChange(tenant_id);

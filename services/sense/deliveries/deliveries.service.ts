@@ -1,5 +1,5 @@
 import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
-import { type AgentCaller, hasScope, type OfAgent } from "../../../lib/access/caller.ts";
+import { hasScope, type OfAgent } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
@@ -130,19 +130,13 @@ function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     poll: withTimeout(
       POLL_TIMEOUT_MS,
-      action(contract.pollDeliveries, (ctx) => {
-        domain().asks(ctx.meta.caller as AgentCaller);
-        return answerPoll(domain().requestQueues, ctx);
-      }),
+      action(contract.pollDeliveries, (ctx) => answerPoll(domain(), ctx)),
     ),
     ack: action(contract.ackDeliveries, (ctx) => domain().settlements.ack(ctx)),
     nack: action(contract.nackDeliveries, (ctx) => domain().settlements.nack(ctx)),
     next: withTimeout(
       POLL_TIMEOUT_MS,
-      action(contract.receiveNextDeliveries, (ctx) => {
-        domain().asks(ctx.meta.caller as AgentCaller);
-        return nextDeliveries(domain(), ctx);
-      }),
+      action(contract.receiveNextDeliveries, (ctx) => nextDeliveries(domain(), ctx)),
     ),
     extend: action(contract.extendDeliveries, (ctx) => domain().settlements.extend(ctx)),
   };

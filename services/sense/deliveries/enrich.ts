@@ -33,7 +33,6 @@ const LIMITS = { shallow: 3, deep: 10 } as const;
 /** Returns enriched events by delivery, within 200 ms: what is missing by then is marked in the event. */
 export async function enrich(broker: ServiceBroker, receiver: Receiver, requests: EnrichRequest[]) {
   const found = new Map<string, string>();
-  if (requests.length === 0) return found;
   const events = requests.map(({ envelope }) => JSON.parse(envelope) as Event);
   const questions = requests.map(({ depth }, i) => JSON.stringify([depth, toQuery(events[i] as Event)]));
   const answers = await searchAll(broker, receiver, [...new Set(questions)]);

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { type AgentCaller, type Call, hasScope } from "../../../lib/access/caller.ts";
+import { type AgentCaller, type Call, hasScope, type OfAgent } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Claimed, deliveryJson, type Settling } from "./claim.ts";
 import {
@@ -17,14 +17,17 @@ export const POLL_TIMEOUT_MS = (MAX_WAIT_SECONDS + 10) * 1000;
 type PollCall = Call<ParamsOf<typeof pollDeliveries>>;
 
 /** Claims an agent's next deliveries, waiting for a first one if requested. */
-export async function answerPoll(requestQueues: RequestQueues, call: PollCall): Promise<string> {
-  const { deliveries } = await requestQueues.receive(requestOf(call));
+export async function answerPoll(deps: Omit<Receiving, "settlements">, call: PollCall): Promise<string> {
+  deps.asks(call.meta.caller as AgentCaller);
+  const { deliveries } = await deps.requestQueues.receive(requestOf(call));
   return answerOf(call, deliveries);
 }
 
 interface Receiving {
   requestQueues: RequestQueues;
   settlements: Pick<Settlements, "prepare" | "release">;
+  /** Notes that an agent asks for deliveries. */
+  asks: (agent: OfAgent) => void;
   logger: ServiceBroker["logger"];
 }
 
@@ -34,6 +37,7 @@ export async function nextDeliveries(
   call: Call<ParamsOf<typeof receiveNextDeliveries>>,
 ): Promise<string> {
   const { params, meta } = call;
+  deps.asks(meta.caller as AgentCaller);
   const settling = await deps.settlements.prepare(meta.caller as AgentCaller, params);
   const isSettling = settling.ids.size > 0;
   // Not in memory while it waits.
@@ -67,12 +71,10 @@ async function releaseAll(
   deliveries: Claimed[],
 ): Promise<void> {
   const [first] = deliveries;
-  const delivery_ids = deliveries.map(({ id }) => id);
+  if (!first) return;
+  const held = { tenant_id, agent_id, lease: first.lease, delivery_ids: deliveries.map(({ id }) => id) };
   // If this fails too, they are ready when the lease ends.
-  if (first)
-    await settlements
-      .release({ tenant_id, agent_id, lease: first.lease, delivery_ids })
-      .catch(() => undefined);
+  await settlements.release(held).catch(() => undefined);
 }
 
 function requestOf({ params, meta }: PollCall): ReceiveRequest {

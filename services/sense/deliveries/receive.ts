@@ -90,6 +90,8 @@ class AgentQueue extends Actor {
   }
 }
 
+type Claiming = Pick<Claims, "claim" | "reservingLease" | "deliver">;
+
 /** Agents per query of `recheck`. */
 const CHUNK = 1000;
 /** Between two looks for deliveries whose wake-up was lost. */
@@ -106,7 +108,7 @@ const MOVED_RECHECK_MS = 1_000;
  * it is woken and claims again, or until rows that are about to be written are reserved for it.
  */
 export class RequestQueues {
-  readonly #claims: Pick<Claims, "claim" | "reservingLease" | "deliver">;
+  readonly #claims: Claiming;
   readonly #now: () => number;
   readonly #isOwn: (agent_id: string) => boolean;
   readonly #queues = new Actors(() => new AgentQueue());
@@ -118,11 +120,7 @@ export class RequestQueues {
   #stopping = false;
 
   /** @param isOwn whether this node owns an agent's queue now */
-  constructor(
-    claims: Pick<Claims, "claim" | "reservingLease" | "deliver">,
-    now: () => number,
-    isOwn: (agent_id: string) => boolean = () => true,
-  ) {
+  constructor(claims: Claiming, now: () => number, isOwn: (agent_id: string) => boolean = () => true) {
     this.#claims = claims;
     this.#now = now;
     this.#isOwn = isOwn;

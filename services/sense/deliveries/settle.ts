@@ -215,21 +215,17 @@ export class Settlements {
     // Those that are held behind others of their key first: none of them is released meanwhile.
     for (const state of [HELD, { state: "ready" as const }])
       for (let found = GIVE_UP_BATCH; found === GIVE_UP_BATCH; ) {
-        const old = await deliveries.find(
-          tenant_id,
-          { ...state, agent_id, created_at: { $lt: new Date(before) } },
-          { limit: GIVE_UP_BATCH, projection: { type: 1, active_key: 1 } },
-        );
+        const options = { limit: GIVE_UP_BATCH, projection: { type: 1, active_key: 1 } } as const;
+        const parked = { ...state, agent_id, created_at: { $lt: new Date(before) } };
+        const old = await deliveries.find(tenant_id, parked, options);
         found = old.length;
         const guard = { _id: { $in: old.map(({ _id }) => _id) }, ...state };
         // A time for each batch: rows with equal times are read together.
         const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
         if (found) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
         for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
-        ordering.release(
-          tenant_id,
-          old.map(({ active_key }) => active_key),
-        );
+        const groups = old.map(({ active_key }) => active_key);
+        ordering.release(tenant_id, groups);
       }
     metrics.deliveriesDeadLettered.inc(dead_lettered);
     if (dead_lettered) {
@@ -254,11 +250,9 @@ export class Settlements {
     const { deliveries, store, agents, announcements, progress } = this.#deps;
     const { retry_budget, ...settings } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
-    const held = await deliveries.find(
-      tenant_id,
-      { _id: { $in: delivery_ids }, agent_id, state: "leased" },
-      { projection: { attempt_count: 1, lease: 1, type: 1, retry_delays_seconds: 1, active_key: 1 } },
-    );
+    const fields = { attempt_count: 1, lease: 1, type: 1, retry_delays_seconds: 1, active_key: 1 } as const;
+    const leased = { _id: { $in: delivery_ids }, agent_id, state: "leased" as const };
+    const held = await deliveries.find(tenant_id, leased, { projection: fields });
     let ready = false;
     const toDead: Write<DeliveryDoc>[] = [];
     const settled: (string | undefined)[] = [];

@@ -67,14 +67,10 @@ export class Events {
     const { events, store } = this.#deps;
     const { tenant_id } = meta.caller;
     // Not `update`, which needs more than the id on a sharded collection.
-    const retried = await events.updateMany(
-      tenant_id,
-      { _id: event_id, parked_at: { $exists: true } },
-      {
-        $set: { fanout_key: fanoutKey(tenant_id, store.now()) },
-        $unset: { parked_at: 1, park_reason: 1, fanout_attempts: 1 },
-      },
-    );
+    const $set = { fanout_key: fanoutKey(tenant_id, store.now()) };
+    const update = { $set, $unset: { parked_at: 1, park_reason: 1, fanout_attempts: 1 } } as const;
+    const parked = { _id: event_id, parked_at: { $exists: true } };
+    const retried = await events.updateMany(tenant_id, parked, update);
     if (!retried && !(await events.findOne(tenant_id, { _id: event_id }))) throw notFound("event", event_id);
     if (!retried)
       throw conflict("The event is not parked: only parked events can be retried.", {

@@ -69,32 +69,17 @@ export class FanOutStamps {
  * be fanned out before it was accepted.
  */
 function toGroupedWrites(stamps: Stamp[]): Write<EventDoc>[] {
-  const tenants = Map.groupBy(stamps, ({ entry }) => entry.tenant_id);
-  const groups = [...tenants.values()].flatMap((own) => [
-    ...Map.groupBy(own, ({ matched }) => matched).values(),
-  ]);
-  return groups.map((group) => {
+  const groups = Map.groupBy(stamps, ({ entry, matched }) => `${entry.tenant_id} ${matched}`);
+  return [...groups.values()].map((group) => {
     const { entry, matched, at } = group.at(-1) as Stamp;
-    const { tenant_id } = entry;
-    const ids = group.map((stamp) => stamp.entry.event_id);
-    return {
-      updateMany: {
-        filter: { _id: { $in: ids }, tenant_id },
-        update: { $set: { fanned_out_at: at, matched_count: matched }, $unset: CLEARED },
-      },
-    };
+    const filter = { _id: { $in: group.map((each) => each.entry.event_id) }, tenant_id: entry.tenant_id };
+    const update = { $set: { fanned_out_at: at, matched_count: matched }, $unset: CLEARED };
+    return { updateMany: { filter, update } };
   });
 }
 
 function toUnmatchedWrite({ entry, at }: Stamp): Write<EventDoc> {
-  const { event_id, tenant_id } = entry;
-  return {
-    updateOne: {
-      filter: { _id: event_id, tenant_id },
-      update: {
-        $set: { fanned_out_at: at, matched_count: 0, unmatched_key: listKey(entry) },
-        $unset: CLEARED,
-      },
-    },
-  };
+  const $set = { fanned_out_at: at, matched_count: 0, unmatched_key: listKey(entry) };
+  const filter = { _id: entry.event_id, tenant_id: entry.tenant_id };
+  return { updateOne: { filter, update: { $set, $unset: CLEARED } } };
 }

@@ -96,13 +96,10 @@ export class FanOut {
     await this.#loop.stop();
     await Promise.all(this.#inProgress);
     await this.#stamps.flush();
-    for (const tenant_id of this.#queue.waiting)
-      for (
-        let rest = this.#queue.take(tenant_id, MAX_BATCH);
-        rest.length;
-        rest = this.#queue.take(tenant_id, MAX_BATCH)
-      )
-        await releaseLeases(this.#deps, rest);
+    for (const tenant_id of this.#queue.waiting) {
+      const take = () => this.#queue.take(tenant_id, MAX_BATCH);
+      for (let rest = take(); rest.length; rest = take()) await releaseLeases(this.#deps, rest);
+    }
   }
 
   /** Marks a new event's row as leased to this node, or as due at once if this node has no capacity. */
@@ -199,14 +196,13 @@ export class FanOut {
   /** Returns entries whose lease still holds. Other nodes may be working on the others: the store decides. */
   #dropLapsed(batch: Entry[]): Entry[] {
     const now = this.#deps.store.now();
-    const held = batch.filter(({ leased_until }) => leased_until > now);
-    if (held.length === batch.length) return batch;
+    const isHeld = ({ leased_until }: Entry) => leased_until > now;
     for (const entry of batch) {
-      if (entry.leased_until > now) continue;
+      if (isHeld(entry)) continue;
       this.#queue.release(entry);
       this.#queue.markSpilled(entry.tenant_id);
     }
-    return held;
+    return batch.filter(isHeld);
   }
 
   async #process(batch: Entry[]): Promise<void> {
@@ -296,15 +292,9 @@ export async function retryLater(deps: EventDeps, entry: Entry, err: Error): Pro
   const { event_id, tenant_id, owner, attempts } = entry;
   const seconds = RETRY_SECONDS[attempts];
   if (seconds === undefined) return park(deps, { _id: event_id, tenant_id }, err.message);
-  await events.updateMany(
-    tenant_id,
-    { _id: event_id, fanout_owner: owner },
-    {
-      $set: { fanout_key: fanoutKey(tenant_id, store.now() + seconds * 1000) },
-      $unset: { fanout_owner: 1 },
-      $inc: { fanout_attempts: 1 },
-    },
-  );
+  const $set = { fanout_key: fanoutKey(tenant_id, store.now() + seconds * 1000) };
+  const update = { $set, $unset: { fanout_owner: 1 }, $inc: { fanout_attempts: 1 } } as const;
+  await events.updateMany(tenant_id, { _id: event_id, fanout_owner: owner }, update);
 }
 
 /** Parks an event until an admin retries it. */
@@ -313,14 +303,9 @@ export async function park(
   { _id: event_id, tenant_id }: Pick<EventDoc, "_id" | "tenant_id">,
   reason: string,
 ): Promise<void> {
-  await events.updateMany(
-    tenant_id,
-    { _id: event_id, fanout_key: { $exists: true } },
-    {
-      $set: { parked_at: new Date(store.now()), park_reason: reason.slice(0, 500) },
-      $unset: { fanout_key: 1, fanout_owner: 1 },
-    },
-  );
+  const $set = { parked_at: new Date(store.now()), park_reason: reason.slice(0, 500) };
+  const update = { $set, $unset: { fanout_key: 1, fanout_owner: 1 } } as const;
+  await events.updateMany(tenant_id, { _id: event_id, fanout_key: { $exists: true } }, update);
   metrics.eventsParked.inc();
   noteChange(tenant_id);
   broker.logger.error({ event_id, reason }, "event parked");
@@ -328,13 +313,9 @@ export async function park(
 
 /** Releases the leases of events of one tenant: any node may claim them at once. */
 export async function releaseLeases({ events, store }: EventDeps, entries: Entry[]): Promise<void> {
-  const tenant_id = (entries[0] as Entry).tenant_id;
-  await events.updateMany(
-    tenant_id,
-    {
-      _id: { $in: entries.map((entry) => entry.event_id) },
-      fanout_owner: { $in: [...new Set(entries.map((entry) => entry.owner))] },
-    },
-    { $set: { fanout_key: fanoutKey(tenant_id, store.now()) }, $unset: { fanout_owner: 1 } },
-  );
+  const [{ tenant_id }] = entries as [Entry];
+  const _id = { $in: entries.map(({ event_id }) => event_id) };
+  const fanout_owner = { $in: [...new Set(entries.map(({ owner }) => owner))] };
+  const $set = { fanout_key: fanoutKey(tenant_id, store.now()) };
+  await events.updateMany(tenant_id, { _id, fanout_owner }, { $set, $unset: { fanout_owner: 1 } });
 }

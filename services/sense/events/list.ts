@@ -29,6 +29,8 @@ type Events = TenantCollection<EventDoc>;
 type ListParams = ParamsOf<typeof contract.listEvents>;
 
 interface Query {
+  events: Events;
+  broker: ServiceBroker;
   tenant_id: string;
   /** The condition that an index answers. */
   filter: Record<string, unknown>;
@@ -61,7 +63,7 @@ const END = "~";
 export async function listEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
   const { tenant_id } = caller;
   const page = new Page(params.limit ?? 50, { bytes: PAGE_BYTES, receivers: MOST_COUNTED });
-  const before = await fill(page, { events, broker }, toQuery(broker, caller, params), params.cursor);
+  const before = await fill(page, toQuery(events, broker, caller, params), params.cursor);
   const ids = page.rows.map(({ _id }) => _id);
   const [rows, countsOf] = await Promise.all([
     loadRows(events, tenant_id, ids),
@@ -80,7 +82,7 @@ export type FoundEvent = Pick<EventDoc, "_id" | "size"> & { accepted_at: string 
 /** Finds what `listEvents` lists, without reading it: memory does not follow the size of the events. */
 export async function findEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
   const page = new Page(params.limit ?? 50);
-  const before = await fill(page, { events, broker }, toQuery(broker, caller, params), params.cursor);
+  const before = await fill(page, toQuery(events, broker, caller, params), params.cursor);
   const found = page.rows.map(({ _id, size, accepted_at }): FoundEvent => {
     return { _id, size, accepted_at: accepted_at.toISOString() };
   });
@@ -102,27 +104,15 @@ async function loadRows(events: Events, tenant_id: string, ids: string[]) {
   return ids.flatMap((id) => rows.get(id) ?? []);
 }
 
-interface Deps {
-  events: Events;
-  broker: ServiceBroker;
-}
-
 /** Adds rows until the page is full. @returns the position before which the next page begins; null after the last */
-async function fill(
-  page: Page,
-  deps: Deps,
-  query: Query,
-  cursor: string | undefined,
-): Promise<string | null> {
+async function fill(page: Page, query: Query, cursor: string | undefined): Promise<string | null> {
   const budget = new ScanBudget();
   /** All positions from here on are examined. */
   let before = cursor === undefined ? END : String(fromCursor(cursor, "position").value);
-  const candidates = await candidatesOf(deps, query);
-  const looks = candidates
-    ? lookAmong(deps.events, query, candidates, before)
-    : lookThrough(deps.events, query, before, { page, budget });
+  const candidates = await candidatesOf(query);
+  const looks = candidates ? lookAmong(query, candidates, before) : lookThrough(query, before, page, budget);
   for await (const { rows, end } of looks) {
-    const visible = new Set(await filterRows(deps.broker, rows, query));
+    const visible = new Set(await filterRows(rows, query));
     for (const row of rows) {
       if (visible.has(row) && !page.add(row)) return before;
       before = row.position;
@@ -141,21 +131,18 @@ interface Look {
   end: string | null;
 }
 
+type Looks = AsyncGenerator<Look, void>;
+
 /** Looks through all events before a position, latest first. */
-async function* lookThrough(
-  events: Events,
-  query: Query,
-  from: string,
-  { page, budget }: { page: Page; budget: ScanBudget },
-): AsyncGenerator<Look, void> {
+async function* lookThrough(query: Query, from: string, page: Page, budget: ScanBudget): Looks {
   const isExact = !query.matches && !query.filterVisible && !query.outcome;
   let before = from;
   /** Where the current window begins; null for the whole range. */
   let window: string | null = null;
   for (let needsWindow = query.isSparse; ; ) {
-    if (needsWindow) window = await findWindow(events, query, before, budget.window);
+    if (needsWindow) window = await findWindow(query, before, budget.window);
     const limit = isExact ? page.free + 1 : CHUNK;
-    const rows = await findRows(events, query, window ?? query.from, before, limit);
+    const rows = await findRows(query, window ?? query.from, before, limit);
     const isExamined = rows.length < limit;
     const end: string | null = isExamined ? window : (rows.at(-1) as EventDoc).position;
     yield { rows, end };
@@ -166,17 +153,12 @@ async function* lookThrough(
 }
 
 /** Looks at events before a position by their ids, which are given latest first. */
-async function* lookAmong(
-  events: Events,
-  query: Query,
-  ids: readonly string[],
-  before: string,
-): AsyncGenerator<Look, void> {
+async function* lookAmong(query: Query, ids: readonly string[], before: string): Looks {
   const left = ids.filter((id) => id < `${PREFIX}${before}`);
   while (left.length > 0) {
     const next = left.splice(0, CANDIDATES);
     const among = { ...query, filter: { ...query.filter, _id: { $in: next } } };
-    const rows = await findRows(events, among, query.from, before, CANDIDATES);
+    const rows = await findRows(among, query.from, before, CANDIDATES);
     yield { rows, end: left.length > 0 ? (next.at(-1) as string).slice(PREFIX.length) : null };
   }
 }
@@ -187,7 +169,7 @@ const PREFIX = "evt_";
 const CANDIDATES = 100;
 
 /** @returns null to look through all events */
-async function candidatesOf({ events, broker }: Deps, { tenant_id, outcome }: Query) {
+async function candidatesOf({ events, broker, tenant_id, outcome }: Query) {
   const isFew = outcome === "dead" || outcome === "pending";
   return isFew ? findCandidates(events, broker, tenant_id, outcome) : null;
 }
@@ -248,7 +230,7 @@ class Page {
   }
 }
 
-function toQuery(broker: ServiceBroker, caller: Caller, params: ListParams): Query {
+function toQuery(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams): Query {
   const { tenant_id } = caller;
   const { type, source, subject, id, since, unmatched, waiting } = params;
   const filter: Record<string, unknown> = {};
@@ -264,8 +246,7 @@ function toQuery(broker: ServiceBroker, caller: Caller, params: ListParams): Que
   const { publisher_id, filter: filterVisible } = visibilityFor(broker, caller);
   if (publisher_id) filter.publisher_id = publisher_id;
   return {
-    tenant_id,
-    filter,
+    ...{ events, broker, tenant_id, filter },
     ...keyOf(tenant_id, params),
     from: since === undefined ? "" : positionFrom(Date.parse(since)),
     matches: glob && !glob.literal ? (row) => glob.test(row.type) : null,
@@ -304,11 +285,8 @@ function indexableTypes({ source, prefix }: Glob): object | null {
 const nextCharacter = (character: string) => String.fromCharCode(character.charCodeAt(0) + 1);
 
 /** Returns the rows that match and that the caller may see. A costly glob may take a fifth of a millisecond per row. */
-async function filterRows(
-  broker: ServiceBroker,
-  rows: EventDoc[],
-  { tenant_id, matches, filterVisible, outcome }: Query,
-): Promise<EventDoc[]> {
+async function filterRows(rows: EventDoc[], query: Query): Promise<EventDoc[]> {
+  const { broker, tenant_id, matches, filterVisible, outcome } = query;
   let matching = rows;
   if (matches) {
     matching = [];
@@ -330,26 +308,16 @@ function inRange({ key, prefix }: Query, from: string, before: string): Record<s
 }
 
 /** Returns where a window of `size` events before a position begins; null if there are no more. */
-async function findWindow(
-  events: Events,
-  query: Query,
-  before: string,
-  size: number,
-): Promise<string | null> {
+async function findWindow(query: Query, before: string, size: number): Promise<string | null> {
   const sort = { [query.key]: -1 as const };
   const options = { sort, skip: size - 1, limit: 1, projection: { position: 1 as const } as const };
-  const [first] = await events.find(query.tenant_id, inRange(query, query.from, before), options);
+  const [first] = await query.events.find(query.tenant_id, inRange(query, query.from, before), options);
   return first?.position ?? null;
 }
 
 /** Finds the latest rows of a range, without envelopes. */
-function findRows(
-  events: Events,
-  query: Query,
-  from: string,
-  before: string,
-  limit: number,
-): Promise<EventDoc[]> {
+function findRows(query: Query, from: string, before: string, limit: number): Promise<EventDoc[]> {
   const options = { sort: { [query.key]: -1 as const }, limit, projection: { envelope: 0 } as const };
-  return events.find(query.tenant_id, { ...query.filter, ...inRange(query, from, before) }, options);
+  const filter = { ...query.filter, ...inRange(query, from, before) };
+  return query.events.find(query.tenant_id, filter, options);
 }

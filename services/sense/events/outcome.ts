@@ -51,31 +51,17 @@ export async function findCandidates(
   tenant_id: string,
   outcome: "dead" | "pending",
 ): Promise<string[] | null> {
-  const params: OpenEvents = { tenant_id, outcome, limit: MOST_KNOWN };
-  const found = await Promise.all([
-    broker.call<string[] | null, OpenEvents>("deliveries.open_events", params),
-    ...UNMATCHED[outcome](tenant_id).map((filter) => findUnmatched(events, tenant_id, filter)),
-  ]);
-  if (found.includes(null)) return null;
-  return [...new Set(found.flatMap((ids) => ids ?? []))].sort().reverse();
-}
-
-/** The events without deliveries that have an outcome, each by a sparse index. */
-const UNMATCHED: Record<"dead" | "pending", (tenant_id: string) => Where<EventDoc>[]> = {
-  dead: () => [{ parked_at: { $gt: new Date(0) } }],
-  pending(tenant_id) {
-    const { after, before } = keyRange(tenant_id);
-    const own = { $gt: after, $lt: before };
-    return [{ fanout_key: own }, { waiting_key: own }];
-  },
-};
-
-async function findUnmatched(
-  events: TenantCollection<EventDoc>,
-  tenant_id: string,
-  filter: Where<EventDoc>,
-): Promise<string[] | null> {
+  const { after, before } = keyRange(tenant_id);
+  const own = { $gt: after, $lt: before };
+  const few: Where<EventDoc>[] =
+    outcome === "dead" ? [{ parked_at: { $gt: new Date(0) } }] : [{ fanout_key: own }, { waiting_key: own }];
   const options = { limit: MOST_KNOWN + 1, projection: { _id: 1 } } as const;
-  const rows = await events.find(tenant_id, filter, options);
-  return rows.length > MOST_KNOWN ? null : rows.map(({ _id }) => _id);
+  const params: OpenEvents = { tenant_id, outcome, limit: MOST_KNOWN };
+  const [delivered, others] = await Promise.all([
+    broker.call<string[] | null, OpenEvents>("deliveries.open_events", params),
+    // Those without deliveries, each by a sparse index.
+    Promise.all(few.map((filter) => events.find(tenant_id, filter, options))),
+  ]);
+  if (!delivered || others.some(({ length }) => length > MOST_KNOWN)) return null;
+  return [...new Set([...delivered, ...others.flat().map(({ _id }) => _id)])].sort().reverse();
 }

@@ -48,11 +48,7 @@ export function buildTimeline(row: EventDoc, firstMatched?: string): TimelineEnt
     const reason = count === 0 ? "no interest or feed matched" : `${count} receiver${count === 1 ? "" : "s"}`;
     const done = row.fanned_out_at.toISOString();
     const isEarlier = firstMatched !== undefined && firstMatched < done;
-    entries.push({
-      at: isEarlier ? firstMatched : done,
-      what: count === 0 ? "unmatched" : "matched",
-      reason,
-    });
+    entries.push({ at: isEarlier ? firstMatched : done, what: count ? "matched" : "unmatched", reason });
   }
   return entries;
 }

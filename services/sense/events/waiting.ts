@@ -31,14 +31,9 @@ export class WaitingEvents {
   async release(): Promise<More> {
     const { events, store, onReleased } = this.#deps;
     const more = await this.#due.work(async (tenant_id, rows) => {
-      await events.updateMany(
-        tenant_id,
-        { _id: { $in: rows.map(({ _id }) => _id) }, due_at: { $exists: true } },
-        {
-          $set: { fanout_key: fanoutKey(tenant_id, store.now()) },
-          $unset: { due_at: 1, waiting_key: 1 },
-        },
-      );
+      const waiting = { _id: { $in: rows.map(({ _id }) => _id) }, due_at: { $exists: true } };
+      const $set = { fanout_key: fanoutKey(tenant_id, store.now()) };
+      await events.updateMany(tenant_id, waiting, { $set, $unset: { due_at: 1, waiting_key: 1 } });
       onReleased();
     });
     return more || this.#due.untilNext();

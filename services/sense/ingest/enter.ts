@@ -94,11 +94,8 @@ export async function takeIn(
   const { tenant, webhook, differs } = signed;
   const read = readDelivery(signed);
   const mapped = [read].flat().map((each, at) => map(signed, each, at, now()));
-  const of = {
-    inlet: "ingest",
-    registration: webhook,
-    source: webhookPath(tenant.slug, webhook.source),
-  } as const;
+  const source = webhookPath(tenant.slug, webhook.source);
+  const of = { inlet: "ingest", registration: webhook, source } as const;
   const known: Entered[] = [];
   for (const each of await enterAll(ctx, of, mapped)) {
     // The sender repeats the whole batch then; accepted events of it are duplicates.

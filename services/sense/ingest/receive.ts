@@ -120,10 +120,8 @@ export class Receiver {
       findTenant(ctx, tenant_id),
     ]);
     if (!webhook || !tenant) return { error: "mapping error: the webhook was deleted" };
-    return compileWebhookMapping(webhook)(
-      payload,
-      receiptOf({ tenant, webhook, headers }, default_id, received_at),
-    );
+    const receipt = receiptOf({ tenant, webhook, headers }, default_id, received_at);
+    return compileWebhookMapping(webhook)(payload, receipt);
   }
 
   async #accept(ctx: Call, signed: Signed) {

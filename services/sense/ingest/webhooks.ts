@@ -124,12 +124,9 @@ export class Webhooks {
     const given = params.signing_secret;
     const secret = given === undefined ? given : readSecret(given, await this.find(ctx));
     const signed = { rows: this.#rows, secrets, owners: "webhooks", resource_type: "webhook" };
-    return rotate(signed, store.now(), {
-      tenant_id: meta.caller.tenant_id,
-      id: params.webhook_id,
-      seed: meta.idempotency_seed,
-      secret,
-    });
+    const { tenant_id } = meta.caller;
+    const of = { tenant_id, id: params.webhook_id, seed: meta.idempotency_seed, secret };
+    return rotate(signed, store.now(), of);
   }
 
   #now(): Date {

@@ -53,12 +53,8 @@ function unknownName(
   const names = [...keys].slice(0, MAX_KEYS).map((key) => `\`data.${key}\``);
   const known = text.endsWith("?") || names.length === 0 ? "" : ` They have ${names.join(", ")}.`;
   const message = `${text}${known} If later events will have it, write \`data.${name}\``;
-  const details = { value, position };
-  return invalidValue(
-    "filter_expression",
-    `filter_expression: ${message} (at position ${position}).`,
-    details,
-  );
+  const field = "filter_expression";
+  return invalidValue(field, `${field}: ${message} (at position ${position}).`, { value, position });
 }
 
 /** A bare name is a key of `data`, which no event shows yet. */

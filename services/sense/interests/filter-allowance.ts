@@ -67,10 +67,8 @@ export class FilterAllowance {
     this.#budget.add(account.spent);
     account.spent = 0;
     this.#spenders.delete(account);
-    account.suspensionMs = Math.min(
-      Math.max(account.suspensionMs * 2, FIRST_SUSPENSION_MS),
-      LONGEST_SUSPENSION_MS,
-    );
+    const longer = Math.max(account.suspensionMs * 2, FIRST_SUSPENSION_MS);
+    account.suspensionMs = Math.min(longer, LONGEST_SUSPENSION_MS);
     account.suspendedUntil = now + account.suspensionMs;
   }
 }

@@ -160,10 +160,8 @@ async function matchEvents(
     const receivers = audience
       ? await keepAudience(broker, tenant_id, audience, matched.receivers)
       : matched.receivers;
-    const waits =
-      at === undefined || matched.waits.length === 0
-        ? []
-        : await selectWaits(broker, { tenant_id, envelope, at }, matched.waits);
+    const begun = at === undefined ? [] : matched.waits.filter(({ begun_at = 0 }) => begun_at <= at);
+    const waits = begun.length ? await selectWaits(broker, tenant_id, audience, begun) : [];
     matches.push({ event_id, receivers, ...(waits.length && { waits }) });
     total += receivers.length;
     if (total >= max_receivers) break;
@@ -186,17 +184,14 @@ async function keepAudience(
   return receivers.filter(({ agent_id }) => members.has(agent_id));
 }
 
-/** Returns the ids of the waits that an event ends: those that had begun when it came, of readers in its audience. */
+/** Returns the ids of those waits whose readers are in an event's audience. */
 async function selectWaits(
   broker: ServiceBroker,
-  { tenant_id, envelope, at }: { tenant_id: string; envelope: CloudEvent; at: number },
+  tenant_id: string,
+  audience: Set<string> | null,
   waits: Subscription[],
 ): Promise<string[]> {
-  const begun = waits.filter(({ begun_at = 0 }) => begun_at <= at);
-  const audience = audienceIn(envelope);
-  const ids = (those: Subscription[]) => those.map(({ id }) => id);
-  if (!audience || begun.length === 0) return ids(begun);
-  const readers = begun.map(({ reader_id = "" }) => reader_id);
-  const allowed = await readersIn(broker, tenant_id, audience, readers);
-  return ids(begun.filter(({ reader_id = "" }) => allowed.has(reader_id)));
+  const readers = waits.map(({ reader_id = "" }) => reader_id);
+  const allowed = audience && (await readersIn(broker, tenant_id, audience, readers));
+  return waits.filter(({ reader_id = "" }) => allowed?.has(reader_id) ?? true).map(({ id }) => id);
 }

@@ -221,11 +221,7 @@ function soonest(settings: InterestSettings[]): readonly number[] | undefined {
 /** Returns the digest of the first key, in alphabetical order, that has a value in the event. */
 function orderingBy(settings: InterestSettings[], event: CloudEvent): string | undefined {
   const keys = settings.flatMap(({ ordering_key }) => ordering_key || []).sort();
-  for (const key of keys) {
-    const ordering = orderingOf(event, key);
-    if (ordering !== undefined) return ordering;
-  }
-  return undefined;
+  return keys.map((key) => orderingOf(event, key)).find((ordering) => ordering !== undefined);
 }
 
 /**

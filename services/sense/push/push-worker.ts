@@ -258,19 +258,12 @@ export class PushWorker {
 
   async #attempt(delivery: Claimed, keys: KeyObject[]): Promise<void> {
     const { id, envelope } = delivery;
-    const { signal } = this.#abort;
     const span = this.#span(delivery);
-    const { tenant_id, agent_id, endpoint: url } = this.target;
-    const result = await this.#deps.sender.send({
-      share: { tenant_id, caller: agent_id },
-      url,
-      id,
-      envelope,
-      binary: this.target.format === "binary",
-      keys,
-      traceparent: span?.traceparent ?? delivery.traceparent,
-      signal,
-    });
+    const { tenant_id, agent_id, endpoint: url, format } = this.target;
+    const share = { tenant_id, caller: agent_id };
+    const traceparent = span?.traceparent ?? delivery.traceparent;
+    const how = { binary: format === "binary", keys, traceparent, signal: this.#abort.signal };
+    const result = await this.#deps.sender.send({ share, url, id, envelope, ...how });
     span?.end(spanOutcome(result));
     const outcome = outcomeOf(result);
     metrics.pushAttempts.inc({ outcome: outcome.do });

@@ -19,7 +19,7 @@ import * as contract from "./schedules.contract.ts";
 import { type ScheduleDoc, ScheduleModel } from "./schedules.model.ts";
 import { checkEvent, eventOf, givenEvent } from "./tick-event.ts";
 import { TICK_MS, Ticker } from "./ticker.ts";
-import { inWords, readTiming, tickAfter, ticksAfter } from "./timing.ts";
+import { inWords, readTiming, tickAfter, ticksAfter, type When } from "./timing.ts";
 
 const ENDED_DAYS = 30;
 
@@ -73,18 +73,14 @@ export const schedulesService: ServiceFactory = (runtime) => {
 
 const DEFAULTS = { time_zone: "UTC", on_missed: "run_once", paused: false } as const;
 
-type When = Pick<ScheduleDoc, "cron" | "time_zone" | "at">;
+type Parts = Pick<Runtime, "config" | "store">;
 
 export class Schedules {
-  readonly #runtime: Pick<Runtime, "config" | "store">;
+  readonly #runtime: Parts;
   readonly #rows: TenantCollection<ScheduleDoc>;
   readonly #ticker: Ticker;
 
-  constructor(
-    runtime: Pick<Runtime, "config" | "store">,
-    rows: TenantCollection<ScheduleDoc>,
-    ticker: Ticker,
-  ) {
+  constructor(runtime: Parts, rows: TenantCollection<ScheduleDoc>, ticker: Ticker) {
     this.#runtime = runtime;
     this.#rows = rows;
     this.#ticker = ticker;

@@ -7,6 +7,9 @@ import type { ScheduleDoc } from "./schedules.model.ts";
 /** When a schedule publishes: at the ticks of a cron expression in a time zone, or once. */
 export type Timing = { cron: string; time_zone: string } | { at: Date };
 
+/** The same as rows have it: either is null. */
+export type When = Pick<ScheduleDoc, "cron" | "time_zone" | "at">;
+
 /** Handling of the due ticks of a schedule. */
 export interface Plan {
   /** The ticks to publish, oldest first. */
@@ -27,10 +30,7 @@ export const MOST_MADE_UP = 100;
 const TESTED = 5;
 
 /** Reads when a schedule publishes: by `cron` with `time_zone`, or `at` a later time. @throws Fault validation_error */
-export function readTiming(
-  { cron, time_zone, at }: { cron: string | null; time_zone: string; at: Date | null },
-  now: number,
-): Timing {
+export function readTiming({ cron, time_zone, at }: When, now: number): Timing {
   if (cron !== null && at !== null)
     throw invalidValue("at", "Both cron and at are given. Give cron for repeated events, at for one.");
   if (at !== null) {
@@ -42,17 +42,12 @@ export function readTiming(
   checkTimeZone(time_zone);
   const timing = { cron, time_zone };
   if (compile(timing).nextRun(new Date(now))) return timing;
-  throw invalidValue("cron", `cron: "${cron}" is never due. Give one with a date that exists.`, {
-    value: cron,
-  });
+  const message = `cron: "${cron}" is never due. Give one with a date that exists.`;
+  throw invalidValue("cron", message, { value: cron });
 }
 
 /** Says when a schedule is due: "At 09:00, Monday through Friday, Europe/Berlin". */
-export function inWords({
-  cron,
-  time_zone,
-  at,
-}: Partial<Pick<ScheduleDoc, "cron" | "time_zone" | "at">>): string {
+export function inWords({ cron, time_zone, at }: Partial<When>): string {
   if (cron) return `${cronInWords(cron)}, ${time_zone}`;
   return `once at ${(at as Date).toISOString()}`;
 }

@@ -70,17 +70,12 @@ export class Player {
 
   async #turn(claimed: Queued<ReplayDoc>): Promise<void> {
     const { queue, broker } = this.#deps;
-    const { tenant_id } = claimed;
+    const failed = (row: Queued<ReplayDoc>, err: unknown) => this.#onFailed(row, err as Error);
+    const lost = "deliveries: a replay's turn is repeated when its lease ends";
     await queue
-      .hold(
-        claimed,
-        (row) => this.#play(row),
-        (row, err) => this.#onFailed(row, err as Error),
-      )
-      .catch((err) =>
-        broker.logger.warn({ err }, "deliveries: a replay's turn is repeated when its lease ends"),
-      );
-    noteChange(tenant_id);
+      .hold(claimed, (row) => this.#play(row), failed)
+      .catch((err) => broker.logger.warn({ err }, lost));
+    noteChange(claimed.tenant_id);
   }
 
   async #play(row: Queued<ReplayDoc>): Promise<void> {
