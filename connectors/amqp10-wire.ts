@@ -16,9 +16,9 @@ export interface Transferred {
 /** The decoded sections of a message. */
 interface Sections {
   body: Buffer;
-  content_type: unknown;
-  content_encoding: unknown;
-  message_id: unknown;
+  content_type?: unknown;
+  content_encoding?: unknown;
+  message_id?: unknown;
   properties: Record<string, unknown>;
   annotations: Record<string, unknown>;
   /** Other properties of the message: its user, addresses, correlation id, times and group. */
@@ -155,14 +155,7 @@ const CONTENT_ENCODING = 7;
 
 /** Decodes the sections of a message (AMQP 1.0, 3.2). @throws Error for a malformed message */
 export function readMessage(raw: Buffer): Sections {
-  const read: Omit<Sections, "body"> = {
-    content_type: undefined,
-    content_encoding: undefined,
-    message_id: undefined,
-    properties: {},
-    annotations: {},
-    other: [],
-  };
+  const read: Omit<Sections, "body"> = { properties: {}, annotations: {}, other: [] };
   const bodies: { code: number; content: unknown }[] = [];
   const reader = new Reader(raw);
   while (reader.remaining() > 0) {

@@ -152,14 +152,11 @@ export class Amqp10Connector extends Subscription implements Connector {
     const connect = (_port: number, _host: string, _options: unknown, connected: () => void) => {
       const socket = secure ? connectTls(target, connected) : connectTcp(target, connected);
       this.#socket = socket;
-      onLongFrame(
-        () => this.#connection,
-        socket,
-        () => {
-          this.end("the broker sent a frame over the agreed limit");
-          socket.destroy();
-        },
-      );
+      const cutOff = () => {
+        this.end("the broker sent a frame over the agreed limit");
+        socket.destroy();
+      };
+      onLongFrame(() => this.#connection, socket, cutOff);
       return socket;
     };
     return {

@@ -35,15 +35,8 @@ export class Nats extends Transporters.NATS {
     const servers = addresses.map(({ host }) => host);
     // Of itself the client uses TLS if the server offers it, which somebody in between may hide.
     const tls = addresses.some(({ protocol }) => protocol === "tls:") ? {} : undefined;
-    super({
-      servers,
-      user,
-      pass,
-      tls,
-      pingInterval: PING_MS,
-      timeout: CONNECT_MS,
-      reconnectTimeWait: RETRY_MS,
-    });
+    const times = { pingInterval: PING_MS, timeout: CONNECT_MS, reconnectTimeWait: RETRY_MS };
+    super({ servers, user, pass, tls, ...times });
     this.#onChange = onChange;
   }
 

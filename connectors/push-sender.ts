@@ -254,30 +254,16 @@ export type Outcome =
   | { do: "stop" }
   | { do: "release" };
 
-type Answered = Extract<PushResult, { kind: "answered" }>;
-
 const GONE = 410;
 const LONGEST_WAIT_SECONDS = 86_400;
 
 export function outcomeOf(result: PushResult): Outcome {
-  switch (result.kind) {
-    case "aborted":
-      return { do: "release" };
-    case "unreachable":
-      return { do: "park", reason: result.reason };
-    case "failed":
-      return { do: "retry", delay_seconds: null, reason: result.reason };
-    case "answered":
-      return judgeAnswer(result);
-  }
-}
-
-function judgeAnswer({ status, retry_after_seconds, note = "" }: Answered): Outcome {
+  if (result.kind === "aborted") return { do: "release" };
+  if (result.kind === "unreachable") return { do: "park", reason: result.reason };
+  if (result.kind === "failed") return { do: "retry", delay_seconds: null, reason: result.reason };
+  const { status, retry_after_seconds: wait, note = "" } = result;
   if (status >= 200 && status < 300) return { do: "acknowledge" };
   if (status === GONE) return { do: "stop" };
-  return {
-    do: "retry",
-    delay_seconds: retry_after_seconds === null ? null : Math.min(retry_after_seconds, LONGEST_WAIT_SECONDS),
-    reason: `the endpoint responded with ${status}${note}`,
-  };
+  const delay_seconds = wait === null ? null : Math.min(wait, LONGEST_WAIT_SECONDS);
+  return { do: "retry", delay_seconds, reason: `the endpoint responded with ${status}${note}` };
 }

@@ -202,7 +202,8 @@ declare module "ioredis" {
 type RedisClient = Redis | Cluster;
 
 const LONGEST_RETRY_MS = 1000;
-const SEVERAL = /^redis(s?)\+(cluster|sentinel):\/\/([^@/]*@)?([^/?]+)(.*)$/;
+const SEVERAL =
+  /^redis(?<tls>s?)\+(?<kind>cluster|sentinel):\/\/(?<credentials>[^@/]*@)?(?<servers>[^/?]+)(?<rest>.*)$/;
 const PORTS = { cluster: 6379, sentinel: 26379 };
 
 const retryStrategy = (times: number) => Math.min(times * 100, LONGEST_RETRY_MS);
@@ -212,29 +213,19 @@ const scripts = { sensoriumTake: { lua: TAKE }, sensoriumGiveBack: { lua: GIVE_B
 
 /** Starts connecting to one Redis, a Cluster, or the master that Sentinels name, as `REDIS_URL` says. */
 function connectRedis(url: string): RedisClient {
-  const several = SEVERAL.exec(url);
+  const several = SEVERAL.exec(url)?.groups;
   if (!several) return new Redis(url, { ...AT_ONCE, retryStrategy, scripts });
-  const [, isTls, kind, credentials = "", servers, rest] = several as unknown as Several;
+  const { tls: isTls, kind, credentials = "", servers = "", rest } = several;
   const urls = servers.split(",").map((server) => new URL(`redis://${credentials}${server}${rest}`));
+  const [first] = urls as [URL];
   const tls = isTls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {};
-  const redisOptions = { ...readCredentials(urls[0] as URL), ...tls };
-  const nodes = urls.map(({ hostname, port }) => ({
-    host: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port || PORTS[kind]),
-  }));
-  return kind === "cluster"
-    ? connectCluster(nodes, redisOptions)
-    : connectByName(nodes, urls[0] as URL, redisOptions);
+  const redisOptions = { ...readCredentials(first), ...tls };
+  const nodes = urls.map(({ hostname, port }) => {
+    const usual = PORTS[kind as keyof typeof PORTS];
+    return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || usual) };
+  });
+  return kind === "cluster" ? connectCluster(nodes, redisOptions) : connectByName(nodes, first, redisOptions);
 }
-
-type Several = [
-  string,
-  tls: string,
-  kind: "cluster" | "sentinel",
-  credentials: string,
-  servers: string,
-  rest: string,
-];
 
 /** Finds the other nodes, and those that replace failed ones, by itself. */
 function connectCluster(nodes: ClusterNode[], redisOptions: RedisOptions): Cluster {

@@ -48,10 +48,8 @@ export function keyedBy(
   key: `params.${string}` | `meta.${string}`,
   actions: Record<string, ActionSchema>,
 ): Record<string, ActionSchema> {
-  const keyed = Object.entries(actions).map(([name, schema]) => [
-    name,
-    { ...schema, strategyOptions: { key } },
-  ]);
+  const strategyOptions = { key };
+  const keyed = Object.entries(actions).map(([name, schema]) => [name, { ...schema, strategyOptions }]);
   return Object.fromEntries(keyed);
 }
 

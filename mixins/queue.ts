@@ -68,10 +68,8 @@ interface Limits {
   perCaller: number;
 }
 
-const UNLIMITED: Limits = {
-  ...{ capacity: Number.POSITIVE_INFINITY, perTenant: Number.POSITIVE_INFINITY },
-  perCaller: Number.POSITIVE_INFINITY,
-};
+const ANY = Number.POSITIVE_INFINITY;
+const UNLIMITED: Limits = { capacity: ANY, perTenant: ANY, perCaller: ANY };
 
 /** Leases rows of a collection to workers, due ones first, in rotation of tenants, and of callers within a tenant. */
 export class Queue<T extends Workable> {

@@ -82,11 +82,8 @@ export class OpenAiEmbedder implements Embedder {
     if (texts.length === 1)
       return [await this.#shorten(texts[0] as string, dims, (kept) => report?.(first, kept))];
     const vectors: Float32Array[] = [];
-    for (const [from, to] of [
-      [0, half],
-      [half, texts.length],
-    ] as const) {
-      const some = texts.slice(from, to);
+    for (const from of [0, half]) {
+      const some = texts.slice(from, from + half);
       const made = await this.#request(some).catch(passRefusal);
       vectors.push(...(made ?? (await this.#split(some, dims, report, first + from))));
     }
@@ -95,11 +92,7 @@ export class OpenAiEmbedder implements Embedder {
 
   /** Returns the vector of as much of a text as is accepted; zeros if nothing is. */
   async #shorten(text: string, dims: number, report: (kept: number) => void): Promise<Float32Array> {
-    for (
-      let length = Math.floor(text.length / 2);
-      length >= LEAST_CHARACTERS;
-      length = Math.floor(length / 2)
-    ) {
+    for (let length = text.length >> 1; length >= LEAST_CHARACTERS; length >>= 1) {
       const shorter = beginningOf(text, length);
       const [vector] = (await this.#request([shorter]).catch(passRefusal)) ?? [];
       if (!vector) continue;

@@ -48,18 +48,12 @@ function jsonData(body: Buffer): unknown {
   } catch (err) {
     if (isFault(err)) throw err;
     if (err instanceof NumberTooLarge) {
-      throw invalidEvent(
-        ["data", err.field].filter(Boolean).join("."),
-        null,
-        "numbers within the range of a double (1.8e308)",
-      );
+      const field = err.field ? `data.${err.field}` : "data";
+      throw invalidEvent(field, null, "numbers within the range of a double (1.8e308)");
     }
     if (err instanceof RangeError) throw invalidEvent("data", null, `valid JSON (${err.message})`);
-    throw invalidEvent(
-      "data",
-      body.subarray(0, 100).toString("latin1"),
-      "valid JSON, according to datacontenttype",
-    );
+    const beginning = body.subarray(0, 100).toString("latin1");
+    throw invalidEvent("data", beginning, "valid JSON, according to datacontenttype");
   }
 }
 

@@ -117,10 +117,8 @@ export class SecretBox {
   }
 
   dropFallbacks(ids: readonly string[]): Promise<void> {
-    return this.#change(([active, ...fallbacks]) => [
-      active as Key,
-      ...fallbacks.filter(({ id }) => !ids.includes(id)),
-    ]);
+    const isKept = ({ id }: Key) => !ids.includes(id);
+    return this.#change(([active, ...fallbacks]) => [active as Key, ...fallbacks.filter(isKept)]);
   }
 
   get #active(): Key {

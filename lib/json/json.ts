@@ -28,11 +28,8 @@ export class NumberTooLarge extends RangeError {
 /** JSON that was not parsed, because it has too many values. */
 class TooManyValues extends Fault {
   constructor() {
-    super(
-      "payload_too_large",
-      `The JSON has more than ${MAX_JSON_VALUES} values: send it in parts, or as text or base64.`,
-      { max_values: MAX_JSON_VALUES },
-    );
+    const message = `The JSON has more than ${MAX_JSON_VALUES} values: send it in parts, or as text or base64.`;
+    super("payload_too_large", message, { max_values: MAX_JSON_VALUES });
   }
 }
 

@@ -67,17 +67,9 @@ export function splitWords(folded: string): Word[] {
 
 const LATIN = /^[\p{Script=Latin}\p{N}\p{M}]*$/u;
 /** Scripts with spaces between words. Others, digits and marks belong to what is before them. */
-const SPACED = [
-  "Latin",
-  "Cyrillic",
-  "Greek",
-  "Hebrew",
-  "Arabic",
-  "Armenian",
-  "Georgian",
-  "Devanagari",
-  "Ethiopic",
-].map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
+const SPACED = "Latin Cyrillic Greek Hebrew Arabic Armenian Georgian Devanagari Ethiopic"
+  .split(" ")
+  .map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
 
 /** Returns the script of a letter; "" for a digit, a sign and what no word is divided at. */
 const scriptOf = (letter: string) =>
