@@ -1,6 +1,4 @@
-/** @needs mongodb: traffic is counted alike on both drivers. */
 import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Range } from "../services/platform/usage/buckets.ts";
 import {
   drainTally,
   drainUse,
@@ -9,10 +7,12 @@ import {
   tally,
   tallyUse,
 } from "../services/platform/usage/tally.ts";
-import { Traffic } from "../services/platform/usage/traffic.ts";
+import { type Range, Traffic } from "../services/platform/usage/traffic.ts";
 import type { Store } from "../storage/connection.ts";
 import { ownStore } from "./support/own-store.ts";
 import { useMongo } from "./support/use.ts";
+
+/** @needs mongodb: traffic is counted alike on both drivers. */
 
 const mongo = await useMongo();
 const MINUTE = 60_000;

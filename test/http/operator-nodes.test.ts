@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { NodeReport } from "../../services/platform/nodes/nodes.contract.ts";
-import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
-import { findProblems } from "../../services/platform/nodes/report.ts";
+import { findProblems, nodesService } from "../../services/platform/nodes/nodes.service.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";

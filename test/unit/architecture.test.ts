@@ -215,7 +215,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/sense/deliveries/ordering.ts": "groups to look at, each by itself",
   "services/sense/deliveries/notify.ts": "which of many agents have ready deliveries",
   "services/sense/deliveries/sweep.ts": "how late the sweep is; what is due too far ahead",
-  "services/identity/devices/codes.ts": "a device code and a claim by their digests",
+  "services/identity/devices/devices.service.ts": "a device code and a claim by their digests",
   "services/sense/events/fan-out-sweep.ts": "the next tenant with events to fan out",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
   "services/remember/memories/erasures.ts": "leases of a node that is gone",

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { renderBrief } from "../../services/remember/bundles/brief.ts";
-import { gather } from "../../services/remember/bundles/gather.ts";
+import { gather } from "../../services/remember/bundles/bundles.service.ts";
 
 const candidate = (item_id: string, score: number) => ({
   ...{ item_id, score, title: `Title of ${item_id}`, excerpt: "Text.", source: "vector+bm25", by: null },

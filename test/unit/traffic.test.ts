@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { fromFieldName, toFieldName } from "../../lib/text/field-name.ts";
-import { computeSpan, RANGES, type Range, toSeries } from "../../services/platform/usage/buckets.ts";
 import { drainTally, MAX_AGENTS, MAX_TYPES, OTHER, tally } from "../../services/platform/usage/tally.ts";
+import { computeSpan, RANGES, type Range, toSeries } from "../../services/platform/usage/traffic.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2026-11-24T10:17:42.500Z");

@@ -13,7 +13,7 @@ export class ListenError extends Error {}
 
 // Longer than the usual 60 s of a load balancer, so that the balancer closes idle connections.
 const KEEP_ALIVE_MS = 65_000;
-/** A stop waits for requests as long as one ends within this time, counted in looks as in bin/stop-node.ts. */
+/** A stop waits for requests as long as one ends within this time, counted in looks as in bin/main.ts. */
 const STALL_MS = 3500;
 const IDLE_LOOK_MS = 50;
 

@@ -5,7 +5,6 @@ import { requireAgent } from "../agents/find-agent.ts";
 
 /**
  * Returns the agent if the caller may manage its devices (api: Device connection).
- *
  * @throws Fault not_found, insufficient_scope
  */
 export async function ownAgent(ctx: Call, agent_id: string): Promise<AgentState> {
@@ -30,7 +29,6 @@ const BY_DEFAULT = SCOPES.filter((scope) => scope !== "admin");
 
 /**
  * Returns the scopes of a device's key: at most those of the issuer of its code.
- *
  * @throws Fault insufficient_scope if the issuer requests more than it has.
  */
 export function scopesToIssue(issuer: Caller, asked: readonly Scope[] | undefined): readonly Scope[] {

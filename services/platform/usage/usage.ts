@@ -114,7 +114,6 @@ export class StorageUsage {
 
   /**
    * Requires capacity for more bytes. Synchronous if the tenant is known to have the space.
-   *
    * @throws Fault business_rule_violation, rule `storage_quota`
    */
   require(tenant_id: string, bytes: number): void | Promise<void> {

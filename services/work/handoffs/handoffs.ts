@@ -174,7 +174,6 @@ type Content = Awaited<ReturnType<typeof contentOf>>;
 
 /**
  * Saves a handoff under its name: overwrites the existing one or creates it.
- *
  * @throws Fault conflict if `if_version` is not the current version; validation_error for `bundle_id`
  */
 export async function save(handoffs: Handoffs, ctx: SaveCall) {
