@@ -356,7 +356,6 @@ export function shortSecrets(env: NodeJS.ProcessEnv = process.env): string[] {
 
 /**
  * Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed.
- *
  * @param settings with those of extensions (services/extensions.ts)
  */
 export function readConfig(

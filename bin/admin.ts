@@ -24,7 +24,6 @@ import {
 
 /**
  * The operator's command line: uses the server if it runs, and otherwise its store.
- *
  * @param env settings, of this process if absent
  * @throws AdminError, ConfigError: their messages are for the operator
  */

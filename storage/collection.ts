@@ -181,7 +181,6 @@ export class TenantCollection<T extends TenantDocument> {
 
   /**
    * Returns the page of a sorted list behind a cursor, newest first by default, and the cursor of the next page.
-   *
    * @throws Fault validation_failed for a cursor of another list
    */
   async pageAfter(
@@ -299,9 +298,7 @@ export class TenantCollection<T extends TenantDocument> {
 
   /**
    * Returns the blobs that matching rows reference and that a write removes. One that a concurrent write sets in between
-   * is left to the sweep.
-   *
-   * @param update without it the rows are deleted
+   * is left to the sweep. @param update without it the rows are deleted
    */
   async #referenced(tenant_id: string, filter: object, update?: Update<T>): Promise<string[]> {
     const changed = { ...update?.$set, ...update?.$unset };

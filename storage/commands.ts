@@ -146,7 +146,6 @@ export function requireTenants(owned: readonly { tenant_id: string }[]): void {
 
 /**
  * Returns what gives a command its connection when it is its tenant's turn, if there is a limit of them.
- *
  * @param reserved whether the reserve is for these commands
  */
 export function connectedBy(queue: FairQueue | null, reserved: boolean) {

@@ -202,9 +202,7 @@ const CONNECTION_PATIENCE_MS = 10_000;
 
 /**
  * Five eighths of a node's connections are for tenants' commands, charged by time; a quarter for those that free capacity.
- * The rest is for statements across tenants: authentication and sweeps.
- *
- * @param connections 0 is no limit
+ * The rest is for statements across tenants: authentication and sweeps. @param connections 0 is no limit
  */
 export function queueFor(connections = 0): FairQueue | null {
   if (!connections) return null;

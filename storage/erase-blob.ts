@@ -19,9 +19,7 @@ export async function hasErased(
 
 /**
  * Puts a copy of a blob whose erased lines are replaced; of one that is no text, only a text that says so. It is kept until
- * the write ends.
- *
- * @param mark a last line that makes it unique
+ * the write ends. @param mark a last line that makes it unique
  */
 export async function putErased(
   blobs: Pick<Blobs, "stream" | "put">,

@@ -180,7 +180,6 @@ export const t = {
     field<T extends Sealed ? never : T>(String, { ...TEXT, ...(match && { match }) }),
   /**
    * A text that callers or other systems fill: content, which erasures have to reach.
-   *
    * @param form what made it of another text, in which it then has names too
    */
   text: (form?: Form) => field<string>(String, { ...TEXT, content: true, ...(form && { form }) }),
@@ -207,7 +206,6 @@ export const t = {
   subdocument: <F extends Fields>(fields: F) => field<FieldTypes<F>>(partOf(fields)),
   /**
    * A text that a `SecretBox` has sealed. Only values of these fields open, so that a new key reaches all of them.
-   *
    * @param place returns the place that a row's text is sealed for
    */
   sealed: (place: SealedField["place"]) => field<Sealed>(String, { ...TEXT, sealed: { place } }),

@@ -10,9 +10,7 @@ interface InNamespace extends TenantDocument {
 
 /**
  * Returns a page of the namespaces of the rows that match. It looks up each one in the index: the cost is that of the
- * namespaces, not of their rows.
- *
- * @param filter with `$and`, without other conditions on the namespace
+ * namespaces, not of their rows. @param filter with `$and`, without other conditions on the namespace
  */
 export async function pageOfNamespaces<T extends InNamespace>(
   rows: TenantCollection<T>,

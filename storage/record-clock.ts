@@ -71,11 +71,7 @@ export class RecordClock {
   }
 }
 
-/**
- * Follows the clock of a MongoDB. Resolves when its time is known.
- *
- * @param ask returns the record's time
- */
+/** Follows the clock of a MongoDB. Resolves when its time is known. @param ask returns the record's time */
 export async function followClock(ask: () => Promise<Date>): Promise<{ clock: RecordClock; stop(): void }> {
   const clock = new RecordClock();
   const read = async () => {

@@ -24,7 +24,6 @@ export function takenRows(err: unknown): WriteError[] {
 /**
  * Returns the refused rows of an `insertMany` from its error; all others are durable. A broken connection reports no
  * refusals either: rows count as written only if the server has counted them.
- *
  * @throws the error itself if the outcome of some row is unknown, or the write concern was not met
  */
 export function refusedRows(err: unknown, rows: number): WriteError[] {

@@ -8,7 +8,6 @@ const ATTEMPTS = 50;
 
 /**
  * Repeats an attempt to read a row, decide, and write it guarded by the state read, until no other write came first.
- *
  * @param attempt returns the written row, or null if another write came first
  * @param refusal for a writer that never succeeded
  * @throws Fault conflict
@@ -64,9 +63,7 @@ interface RowLimit<T extends TenantDocument> {
 
 /**
  * Refuses a row beyond the limit. The row with the new one's id does not count: a retry of a successful request must
- * not be refused.
- *
- * @throws Fault business_rule_violation
+ * not be refused. @throws Fault business_rule_violation
  */
 export async function requireCapacity<T extends TenantDocument>(
   { of, most, called, rule, instead, within }: RowLimit<T>,
@@ -94,7 +91,6 @@ export function newestVersion<T extends VersionDoc>(
 
 /**
  * Stores a row as the version after the newest of its name; if its id exists, returns that row unchanged.
- *
  * @throws Fault conflict if too many others store at the same time
  */
 export async function insertNextVersion<T extends VersionDoc>(

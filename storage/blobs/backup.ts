@@ -38,7 +38,6 @@ export async function keepForBackup(dataDir: string, path: string): Promise<void
 
 /**
  * Runs a task while blobs that are deleted are kept.
- *
  * @param collect called at the end with the folder of those kept, which need not exist
  */
 export async function keepingDeleted(

@@ -32,7 +32,6 @@ export interface Blobs {
   readonly inUse: InUse;
   /**
    * Resolves when the bytes are durable. They are kept until the write ends: see `writingBlobs`.
-   *
    * @param expected minimum number of bytes of a stream
    */
   put(write: BlobWrite, content: Uint8Array | AsyncIterable<Uint8Array>, expected?: number): Promise<BlobRef>;

@@ -8,7 +8,6 @@ import { GridFsBlobs } from "./gridfs.ts";
 /**
  * Opens the blobs of a node: GridFS next to the record on MongoDB, else files in the data directory. From then on the
  * store's collections release blobs with their last reference.
- *
  * @param models all models whose rows reference blobs
  * @param report called with errors of releases: a sweep repeats them
  */

@@ -270,7 +270,6 @@ export class LocalIndex {
 
   /**
    * Saves it to disk only after new puts or a day, so that an unchanged cursor wakes no thread.
-   *
    * @param atOnce saves it without new puts, too, unless nothing was ever put
    * @returns whether it is saved
    */

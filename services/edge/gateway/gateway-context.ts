@@ -166,7 +166,6 @@ export function rootCallOptions(
 
 /**
  * `onBeforeCall`: the operation is known, its caller is not. Refuses first what this node cannot do now.
- *
  * @throws Fault service_unavailable, or validation_failed for an invalid query
  */
 export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayRequest, op: Operation): void {
@@ -185,7 +184,6 @@ export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayReque
 
 /**
  * `authenticate`: sets `ctx.meta.caller`; null on a public operation.
- *
  * @throws Fault authentication_failed, service_unavailable while the caller cannot be verified, not_found for
  * operations hidden from all but the operator or a monitor
  */
@@ -216,7 +214,6 @@ function isIdentified({ runtime }: GatewayContext, { op, req }: HttpExchange): b
 
 /**
  * `authorize`: checks the caller's limits and rights before the body is read, so that a 400 reveals nothing.
- *
  * @throws Fault rate_limited, forbidden, insufficient_scope, or the operation's answer to the wrong kind of caller
  */
 export function authorize({ limits, runtime }: GatewayContext, exchange: HttpExchange): void | Promise<void> {

@@ -60,9 +60,7 @@ const SIGN_IN = /^(auth\.|oauth\.(token|revoke)$)/;
 
 /**
  * Refuses writes while the disk is nearly full: half a write is worse than none. Deletes and signing in, which deleting
- * needs, stay possible.
- *
- * @throws Fault service_unavailable
+ * needs, stay possible. @throws Fault service_unavailable
  */
 export function requireSpace(op: Operation, disk: Pick<DiskWatch, "refusesWrites">): void {
   const { method, action, stream, reads } = op;
@@ -76,9 +74,7 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "refusesWrites
 
 /**
  * Refuses writes during maintenance, except the operator's, signing in, which reading needs, and what settles, keeps or
- * receives deliveries.
- *
- * @throws Fault service_unavailable
+ * receives deliveries. @throws Fault service_unavailable
  */
 export function requireWrites(op: Operation, modes: Pick<Modes, "requireWrites">): void {
   const { method, action, stream, reads, reserved, takes, access } = op;
@@ -88,7 +84,6 @@ export function requireWrites(op: Operation, modes: Pick<Modes, "requireWrites">
 
 /**
  * Refuses writes beyond the tenant's quota. Large fields are counted when they are put into blobs.
- *
  * @throws Fault business_rule_violation
  */
 export function requireQuota(
@@ -164,7 +159,6 @@ export class Overload {
 
 /**
  * Refuses what nodes of an earlier version would break, while there are some.
- *
  * @param params of the action, not validated yet
  * @throws Fault service_unavailable
  */
@@ -248,9 +242,7 @@ export class CredentialGuard {
 
   /**
    * Tries the credential of a request that names its account, or is its caller's. A try counts from its beginning, and is
-   * given back when it succeeds.
-   *
-   * @throws Fault rate_limited without trying
+   * given back when it succeeds. @throws Fault rate_limited without trying
    */
   async try<T>(exchange: HttpExchange, params: Record<string, unknown>, check: () => Promise<T>): Promise<T> {
     if (!this.#settings.LOGIN_ATTEMPTS_PER_MINUTE) return check();
@@ -274,7 +266,6 @@ export class CredentialGuard {
 
   /**
    * Executes a request without a token; charges its processor time to the address if it fails.
-   *
    * @throws Fault rate_limited, before reading the body.
    */
   async charge<T>({ op, caller, ctx, req }: HttpExchange, carryOut: () => Promise<T>): Promise<T> {

@@ -60,7 +60,6 @@ export class Router {
 
   /**
    * Returns the operation of a path and its placeholders' values; null for an unknown path.
-   *
    * @throws Fault method_not_allowed
    */
   resolve(path: string, method: string): { op: Operation; path: Record<string, string> } | null {
@@ -211,7 +210,6 @@ export function resourceMetadataOf(
 /**
  * Returns the client's address: the peer of the connection or, behind trusted proxies, the last untrusted address in
  * `X-Forwarded-For` (api.md "Everywhere", TRUST_PROXY).
- *
  * @throws TypeError if a proxy is not an address, a range or a name that `proxy-addr` knows.
  */
 export function clientAddress(trusted: readonly string[]): (req: IncomingMessage) => string {

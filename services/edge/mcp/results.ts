@@ -106,7 +106,6 @@ const OMITTED = new Set(["tenant_id"]);
 /**
  * Returns what is kept of the values of a schema. Values that the schema leaves open are the callers' own and stay as they
  * are.
- *
  * @param paths of the kept fields, such as `results.memory.title`; lists are passed through. Default: all fields. One with a
  *   `?` at its end is kept unless it is empty.
  */

@@ -8,9 +8,7 @@ const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
  * Requires a browser's page to belong to this installation or this machine: otherwise a page elsewhere could use DNS
- * rebinding to reach a server that it cannot access (MCP: Transports, Security warning).
- *
- * @throws Fault forbidden
+ * rebinding to reach a server that it cannot access (MCP: Transports, Security warning). @throws Fault forbidden
  */
 export function requireOwnOrigin({ headers: { origin } }: IncomingMessage, publicUrl: string | null): void {
   if (origin === undefined) return;

@@ -39,9 +39,7 @@ export function makeTools(operations: readonly Operation[]): ReadonlyMap<string,
 
 /**
  * Returns the tools in `chosen`, by preset (`remember`), domain (`memories`) or name (`memories_search`). Without a
- * choice the default preset is listed, and all may be called.
- *
- * @throws Fault validation_failed for an unknown name
+ * choice the default preset is listed, and all may be called. @throws Fault validation_failed for an unknown name
  */
 export function choose(tools: ReadonlyMap<string, OperationTool>, chosen: string | undefined): Choice {
   const given = (chosen ?? "").split(",").map((name) => name.trim().toLowerCase().replace(".", "_"));

@@ -50,9 +50,7 @@ export async function ownerAccess(ctx: RequestContext): Promise<Access> {
 
 /**
  * Returns the team that shares new content: the given one, or else an agent's own; null with another scope. People may
- * choose a team that they read, agents any.
- *
- * @throws Fault validation_error
+ * choose a team that they read, agents any. @throws Fault validation_error
  */
 export async function sharingTeam(
   ctx: RequestContext,

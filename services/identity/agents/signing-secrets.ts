@@ -78,7 +78,6 @@ interface SignedRows {
 /**
  * Adds a new secret. Each older one stays valid for the 24 hours that began when it was replaced. With a seed, a retry
  * of the same request finds its secret.
- *
  * @returns the secret, and until when the previous one stays valid.
  * @throws Fault business_rule_violation if a secret would end early
  */

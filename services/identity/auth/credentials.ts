@@ -101,7 +101,6 @@ async function keyHolders(ctx: Call, hashes: readonly string[]): Promise<(KeyHol
 
 /**
  * Returns the one user whose password matches, or null; an unknown tenant takes as long as a wrong password.
- *
  * @throws Fault authentication_failed if that user's tenant is suspended
  */
 async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promise<UserState | null> {
@@ -126,7 +125,6 @@ const WRONG_CODE =
 
 /**
  * Checks the code of a person whose password is right, and uses it up.
- *
  * @throws Fault totp_required without one, authentication_failed, rate_limited after several wrong ones
  */
 async function requireCode(

@@ -116,9 +116,7 @@ export class SigningKeys {
 
   /**
    * Creates a key, which signs once every copy of the JWKS has it; `at_once`: now, and no token of the others is valid any
-   * more.
-   *
-   * @throws Fault conflict while another one waits to sign
+   * more. @throws Fault conflict while another one waits to sign
    */
   async rotate(at_once: boolean): Promise<void> {
     await this.load();

@@ -23,7 +23,6 @@ export async function issuedNow(ctx: Call, agent: AgentState): Promise<{ issued:
 
 /**
  * Returns the approval of the calling person, by their rights as they are stored now.
- *
  * @throws Fault insufficient_scope without the right, authentication_failed for a disabled person
  */
 export async function approvalBy(ctx: Call, agent: AgentState, scopes: readonly Scope[]): Promise<Approval> {

@@ -69,7 +69,6 @@ export class Clients {
 
   /**
    * Returns a client.
-   *
    * @param share of the person who asks: only people have documents read
    * @throws Fault invalid_client in OAuth's form
    */
@@ -83,7 +82,6 @@ export class Clients {
 
   /**
    * Requires a client that may begin with a device. The document of a URL is read, and decides, once a person asks.
-   *
    * @throws Fault invalid_client, unauthorized_client in OAuth's form
    */
   async requireDevice(client_id: string): Promise<void> {

@@ -186,7 +186,6 @@ function parseParameters(query: string): URLSearchParams {
 
 /**
  * Returns where the answer to a request goes.
- *
  * @throws Fault validation_error if the client has not registered it: then there is nobody to answer
  */
 function findRedirectUri(parameters: URLSearchParams, { redirect_uris }: Client): string {

@@ -5,7 +5,6 @@ const UNRESERVED = /[\w.~-]/;
 
 /**
  * Returns the resource of a `resource` parameter (RFC 8707): MCP by default; null if it is none of this service.
- *
  * @param given several, which must be equivalent, with spaces between
  * @param origin that the caller uses
  */

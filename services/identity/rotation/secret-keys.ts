@@ -67,7 +67,6 @@ export class SecretKeys {
 
   /**
    * Declares the active key before anything is encrypted with it.
-   *
    * @throws SecretError unless this node has every key that stored secrets are encrypted with
    */
   async require(): Promise<void> {
@@ -192,7 +191,6 @@ export class SealedRows {
 
   /**
    * Seals each with the active key. A row that was changed meanwhile is left to the next pass.
-   *
    * @param failed is called for a row that cannot be sealed again, as no key here opens its secret
    * @returns how many it has tried
    */

@@ -45,7 +45,6 @@ interface Start {
  * Creates the tenant `default` with an admin, an agent and a key on an empty store, and writes the credentials file.
  * The secrets are first written to a pending file and the rows created from it, so that the next start finishes an
  * interrupted one. Later starts only update the addresses in the file.
- *
  * @returns the credentials, to be shown once; null if there was nothing to create.
  */
 export async function ensureFirstTenant(start: Start): Promise<Credentials | null> {

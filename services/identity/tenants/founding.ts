@@ -28,7 +28,6 @@ const ABANDONED_MS = 60_000;
 /**
  * Creates a tenant with its first admin, agent and key. The tenant's row comes first, as `founding`, and reserves the
  * slug; it becomes `active` once the others exist. Repeating a founding is safe.
- *
  * @throws Fault conflict if the slug is another tenant's.
  */
 export async function found(

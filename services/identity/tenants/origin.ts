@@ -9,7 +9,6 @@ const POLL_MS = 50;
 
 /**
  * Returns the service's public origin: `PUBLIC_URL`, else where the gateway listens.
- *
  * @throws Fault service_unavailable on a node that gets to know no gateway: nobody could call its own address
  */
 export async function originOf(

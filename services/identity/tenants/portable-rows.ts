@@ -69,7 +69,6 @@ function readRow(line: string): Exported | null {
 
 /**
  * Returns a row as the installation stores it, or null if it is left out with its secrets.
- *
  * @throws SecretError if the export's key does not open a secret
  */
 export function toImport(model: MovedModel, given: Exported, { own, portable }: Boxes) {

@@ -211,9 +211,7 @@ export async function erase(holdings: Holdings, tenant_id: string): Promise<Eras
 
 /**
  * Returns the task that carries out due erasures: interrupted ones, and late writes of finished ones. It returns whether
- * there may be more.
- *
- * @param erased called when nothing of the tenant is left in the store: erases its data elsewhere
+ * there may be more. @param erased called when nothing of the tenant is left in the store: erases its data elsewhere
  */
 export function newErasing(
   holdings: Holdings,

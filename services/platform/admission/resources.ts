@@ -7,7 +7,6 @@ const queues = new Map<string, FairQueue>();
 
 /**
  * Creates a fair queue with its length, waits and refusals in `/metrics`.
- *
  * @param resource label of its metrics, such as `render`
  */
 export function resourceQueue(resource: string, options: FairQueueOptions): FairQueue {

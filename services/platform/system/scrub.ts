@@ -9,7 +9,6 @@ const REMOVALS: Removal[] = ["rewritten", "overwritten", "deleted"];
 
 /**
  * Removes deleted rows from the files of the store and of every node's search index, before a receipt is issued.
- *
  * @throws Fault service_unavailable while a reader keeps a write-ahead log from being emptied
  */
 export async function scrub(broker: ServiceBroker, store: Pick<Store, "scrub">): Promise<Removal> {

@@ -187,7 +187,6 @@ export class Ingest {
 
   /**
    * Returns what the converter reads, or why it does not.
-   *
    * @param isRead whether the document was read here: then a converter that is away is not waited for
    * @throws to try again later
    */

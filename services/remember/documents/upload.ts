@@ -170,7 +170,6 @@ const FIELDS = ["sensitivity", "audience", "subject"] as const;
 /**
  * Gives all documents of these bytes in this source the narrowest access that was ever requested for them: `row` and
  * those that are stored, superseded or failed.
- *
  * @returns false if another write came first @throws Fault conflict if one access is not part of the other
  */
 async function narrowTwins({ rows, now }: Documents, row: DocumentDoc): Promise<boolean> {

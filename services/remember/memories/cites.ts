@@ -17,7 +17,6 @@ const BATCH = 100;
 /**
  * Records a citation, and counts it, so that a list or a search after the answer knows it; repeating it on the same day
  * changes nothing. `newSettlement` publishes it, counts what a crash left uncounted, and counts again when it has ended.
- *
  * @returns whether it is new
  * @throws Fault not_found
  */

@@ -197,7 +197,6 @@ class Creation {
 
   /**
    * Returns the citation of the document or chunk that a memory comes from. A `document` may also be another system's.
-   *
    * @throws Fault validation_error
    */
   async #cited({ source_type, source_id }: NewMemory): Promise<Cited | null> {

@@ -223,7 +223,6 @@ export class Erasures {
 
   /**
    * Replaces, or counts, texts in rows that stay, in all collections that say so.
-   *
    * @param ofMemories in those whose rows an erasure of memories may end, or in the others
    */
   async #replaceTexts(broker: ServiceBroker, erased: ErasedTexts, ofMemories = false): Promise<Counts> {

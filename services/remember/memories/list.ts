@@ -222,7 +222,6 @@ const MOST_PARTITIONS = 16;
 /**
  * Returns filters that together match what a caller may read, each row once: an index serves the rows of the
  * institution, of each team and of each owner in order.
- *
  * @param most above this many partitions returns a single filter, which no index serves
  */
 function splitPartitions(access: Access, scope: MemoryScope | undefined, most = MOST_PARTITIONS): Clause[] {

@@ -226,9 +226,7 @@ const MOST_VERSIONS = 200;
 
 /**
  * Returns the versions of a memory, newest first: those that it superseded, directly or indirectly, and those that
- * superseded it. Names only what the caller may read.
- *
- * @throws Fault not_found
+ * superseded it. Names only what the caller may read. @throws Fault not_found
  */
 async function readHistory(memories: Memories, ctx: RequestContext, id: string) {
   const { doc, access } = await memories.findReadable(ctx, id);

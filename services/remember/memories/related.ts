@@ -24,7 +24,6 @@ const STEP = 0.9;
 
 /**
  * Adds memories that relationships lead to from the best hits: a question may need both. Best first.
- *
  * @param rowsOf reads what may be shown of the hits that it is given
  */
 export async function withRelated(

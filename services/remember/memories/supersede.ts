@@ -12,7 +12,6 @@ import { validityOf } from "./validity.ts";
 
 /**
  * Replaces one memory by another existing one (spec: States, Memory).
- *
  * @throws Fault not_found if either is not visible, forbidden, conflict if either is not active,
  * business_rule_violation if the other is less visible
  */
@@ -132,7 +131,6 @@ function noteSuperseding({ log }: Memories, ctx: Pick<ServiceBroker, "call">, do
 
 /**
  * Refuses a successor that would hide other users' memories.
- *
  * @throws Fault forbidden unless the caller owns the memory or is an org admin; business_rule_violation if a reader of
  * the memory could not read its successor
  */

@@ -78,7 +78,6 @@ interface ValidityFields {
 
 /**
  * Returns the fields of given times; without a beginning, it is `freshness_date`, else when the memory was recorded.
- *
  * @param doc with `freshness_date` as it will be @throws Fault validation_failed if the end is not after the beginning
  */
 export function timesOf({ valid_from, valid_until }: ValidityFields, doc: Times) {

@@ -333,7 +333,6 @@ function shareOf(tenant_id: string, { meta }: Pick<Call, "meta">): Share {
 
 /**
  * Opens the index that `SEARCH` names; resolves when it is ready. Rejects with the reason if it cannot be used.
- *
  * @param onDeath called if the local index's thread fails
  */
 async function openIndex(

@@ -9,7 +9,6 @@ type Owner = Pick<Run, "_id" | "tenant_id">;
 
 /**
  * Stores the content of a run's artifacts; the bytes are durable before the run refers to them.
- *
  * @throws Fault validation_error for an unknown artifact, validation_failed for invalid base64
  */
 export async function keepContents(

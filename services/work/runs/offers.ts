@@ -145,9 +145,7 @@ export function accept(run: RunState, given: Accept): Change {
 
 /**
  * Refuses people who accept their own offer: a handoff needs a second pair of eyes. An agent may, as one agent can hold
- * several roles.
- *
- * @throws Fault forbidden
+ * several roles. @throws Fault forbidden
  */
 function requireOther({ id, step_key, offered_by }: Offer, { actor }: Accept): void {
   if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;

@@ -30,9 +30,7 @@ export async function requirePeople(
 
 /**
  * Refuses a handoff or a bundle that is not the calling agent's: people have none. An accepter may name a handoff that
- * was offered in the run.
- *
- * @throws Fault validation_error
+ * was offered in the run. @throws Fault validation_error
  */
 export async function requireOwnWork(
   ctx: RequestContext,

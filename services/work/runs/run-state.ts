@@ -172,7 +172,6 @@ type Finish = Doer & Required<Pick<Fact, Evidence>> & Pick<Fact, "event" | "atte
 
 /**
  * Copies a run to change one of its steps.
- *
  * @throws Fault not_found, conflict (closed), business_rule_violation (run_limit)
  */
 export function open(run: RunState, step_key: string, attribution: Attribution) {

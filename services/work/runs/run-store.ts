@@ -117,7 +117,6 @@ export class RunStore {
 
   /**
    * Applies a transition to the newest state, and again after each conflicting write.
-   *
    * @param transition state in, state and facts out; its faults go to the caller. No facts: no write
    * @param once the id of the record that it creates, if derived from an Idempotency-Key: if it exists, a retry returns
    * the result of the first try

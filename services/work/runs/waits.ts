@@ -38,7 +38,6 @@ export function checkWaits(run: Seen, steps: readonly StepDef[]): void {
 
 /**
  * Returns the waits that a run begins with a change.
- *
  * @param error of clocks in ms: an event must not seem too early
  * @throws Fault conflict for a step whose filter reads a value that the run lacks
  */

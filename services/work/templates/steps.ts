@@ -8,7 +8,6 @@ type GivenStep = Static<TObject<typeof stepFields>>;
 
 /**
  * Returns a step of a template or of a run with defaults, except for its completion mode.
- *
  * @param place among the steps, from 0
  */
 export function stepAt(place: number, given: GivenStep): Omit<TemplateStep, "completion_mode"> {
@@ -54,7 +53,6 @@ interface Planned extends Linked, Pick<TemplateStep, "wait_for" | "completion_cr
 
 /**
  * Checks that steps can be done in some order (api: Processes).
- *
  * @throws Fault validation_error for a duplicate `step_key` or criterion, an invalid `wait_for`, an unknown step in `depends_on`, and a cycle
  */
 export function checkSteps(steps: readonly Planned[]): void {

@@ -78,9 +78,7 @@ export function authorizationOf(req: IncomingMessage, publicUrl: string | null):
 
 /**
  * Browsers send the cookie with requests from any page; only ours are allowed. Changes must also carry the session's
- * CSRF token, which other sites cannot read.
- *
- * @throws Fault forbidden
+ * CSRF token, which other sites cannot read. @throws Fault forbidden
  */
 export function requireOwnPage(req: IncomingMessage, caller: Caller, secrets: SecretBox): void {
   if (req.headers.authorization !== undefined) return;
@@ -155,7 +153,6 @@ export class CallerCache {
 
   /**
    * Returns the caller of a request, synchronously if its token or API key is cached.
-   *
    * @throws Fault authentication_failed (missing or invalid token), service_unavailable (cannot be verified now).
    */
   resolve(req: IncomingMessage): Caller | Promise<Caller> {
@@ -171,9 +168,7 @@ export class CallerCache {
   }
 
   /**
-   * Calls `refuse` once the caller of an open request, resolved before, is refused.
-   *
-   * @returns a function that ends this
+   * Calls `refuse` once the caller of an open request, resolved before, is refused. @returns a function that ends this
    */
   watch(req: IncomingMessage, refuse: Refuse): () => void {
     const open = this.#entries.get(authorizationOf(req, this.#publicUrl) ?? "")?.open;

@@ -18,7 +18,6 @@ export interface CredentialSource {
 
 /**
  * Returns the WWW-Authenticate header of a refusal (RFC 6750, section 3), or undefined if none is needed.
- *
  * @param asked the credential of the request, if the operation reads it
  */
 export function challengeOf(fault: Fault, asked: CredentialSource | undefined): string | undefined {

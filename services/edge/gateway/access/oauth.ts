@@ -38,7 +38,6 @@ export function isTokenRequest(op: Operation | undefined, req: IncomingMessage):
 /**
  * Reads a token request: the client's secret is the API key, in the form or by HTTP Basic. Unknown fields are
  * ignored, and so is the client's name: the key identifies its owner.
- *
  * @throws Fault validation_failed, authentication_failed, payload_too_large
  */
 export async function readTokenRequest({ op, req }: HttpExchange): Promise<Record<string, string>> {
@@ -63,7 +62,6 @@ export async function readTokenRequest({ op, req }: HttpExchange): Promise<Recor
 
 /**
  * Reads a request of OAuth: the fields of its contract. A client's name and secret may also come by HTTP Basic.
- *
  * @throws Fault validation_failed, unsupported_media_type, payload_too_large
  */
 export async function readForm({ op, req }: HttpExchange): Promise<Record<string, string>> {

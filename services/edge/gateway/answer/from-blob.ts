@@ -13,7 +13,6 @@ export class BlobBroken extends Error {}
 
 /**
  * Streams an answer with its blob's content to the connection, chunk by chunk.
- *
  * @throws BlobBroken after closing the connection: no other answer is possible on it
  */
 export function sendFromBlob(

@@ -50,9 +50,7 @@ export function idempotencyKey(exchange: HttpExchange): string | null {
 
 /**
  * Executes a request once for its key: a repetition gets the first one's answer, and waits if the first is still
- * running (api.md "Everywhere").
- *
- * @throws Fault conflict if the key was used for another request.
+ * running (api.md "Everywhere"). @throws Fault conflict if the key was used for another request.
  */
 export async function once(
   exchange: HttpExchange,

@@ -41,7 +41,6 @@ export class Output {
 
   /**
    * Waits until a part of the answer may be read into memory. The next write returns the reserved bytes.
-   *
    * @throws Fault service_unavailable when the caller's share stays taken
    */
   reserve(bytes: number): Promise<void> {
@@ -51,7 +50,6 @@ export class Output {
 
   /**
    * Charges what is in memory already, in addition to what is held. Awaiting it before more is read bounds that, too.
-   *
    * @throws Fault rate_limited, service_unavailable while the caller's share is taken
    */
   charge(bytes: number): Promise<void> {
@@ -60,7 +58,6 @@ export class Output {
 
   /**
    * Sends a part when those before it are sent; resolves when the connection takes more, or is closed.
-   *
    * @throws Fault as `charge`, before anything was sent
    */
   write(data: string | Uint8Array): Promise<void> {

@@ -62,7 +62,6 @@ export function send(res: ServerResponse, answer: Answer, envelope: Envelope): v
 
 /**
  * Sends an answer as the connection takes it.
- *
  * @throws Fault rate_limited, service_unavailable while the caller has too many answers that are not read
  */
 export async function sendLong(
@@ -116,7 +115,6 @@ export function sizeOf(body: string | Buffer | null): number {
 
 /**
  * Builds the error envelope (spec: Errors). Errors outside the catalogue become internal errors without details.
- *
  * @param asked the credential of the request, if the operation reads it
  */
 export function errorAnswer(err: unknown, request_id: string, asked?: CredentialSource): Answer {

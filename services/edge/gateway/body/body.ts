@@ -129,7 +129,6 @@ const MAX_DISCARDED = 16 * DEFAULT_MAX_BODY;
 /**
  * Discards a refused body, so that a caller who is still sending can read the answer instead of a broken connection.
  * Closes the connection if the body is far too long, at once if its length is known.
- *
  * @param res its answer, not yet sent
  * @param maxSize the operation's limit, in bytes
  */
@@ -265,7 +264,6 @@ export function maxBodyOf({ maxBody, access, consumes = "json" }: Operation): nu
 
 /**
  * Reserves memory for the body of a request before any of it is read; null for a small one.
- *
  * @throws Fault rate_limited, service_unavailable
  */
 export function reserveBody(exchange: HttpExchange): Promise<Release> | null {
@@ -288,7 +286,6 @@ function bytesOf(op: Operation, headers: HttpExchange["req"]["headers"]): number
 
 /**
  * Parses a body. A heavy one is charged, and waits for its turn.
- *
  * @throws Fault rate_limited, service_unavailable, or an error of `parse`
  */
 export function parseFairly<T>(raw: Buffer, share: Share, parse: (raw: Buffer) => T): T | Promise<T> {

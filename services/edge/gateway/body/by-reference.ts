@@ -21,7 +21,6 @@ import { fromBase64, onlyUtf8, takeFields, toUtf8 } from "./json-fields.ts";
 /**
  * Reads a body whose large fields are streamed from the connection into blobs, with references in their place: the
  * whole body is never in memory or parsed. It is read once; later calls return the same result.
- *
  * @throws Fault validation_failed, payload_too_large, unsupported_media_type
  */
 export async function readByReference(

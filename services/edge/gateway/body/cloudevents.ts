@@ -14,7 +14,6 @@ const BATCH = "application/cloudevents-batch+json";
 /**
  * Reads events of the CloudEvents HTTP binding: structured and binary mode as `{event}`, batch mode as `{events}`.
  * Events are parsed but not validated: events.publish does that (spec: Events 1).
- *
  * @throws Fault payload_too_large over `eventMaxBytes` (a batch: 4 MB), unsupported_media_type, validation_failed.
  */
 export async function readCloudEvents(

@@ -63,7 +63,6 @@ type Take = (field: string, characters: AsyncIterable<string>) => Promise<void>;
 /**
  * Reads a JSON object and streams the texts of some of its fields while they arrive, so that at most one chunk of them
  * is in memory. The receiver must read each text to its end.
- *
  * @param most limit of the remaining bytes
  * @returns the object's JSON with empty texts in those fields
  * @throws RangeError if the rest is longer, SyntaxError if a text does not end, is malformed or no UTF-8
@@ -165,7 +164,6 @@ function readText(text: string): string {
 
 /**
  * Encodes characters as UTF-8, joining surrogates split between chunks.
- *
  * @throws RangeError for a lone surrogate, which UTF-8 cannot encode
  */
 export async function* toUtf8(characters: AsyncIterable<string>): AsyncGenerator<Buffer> {

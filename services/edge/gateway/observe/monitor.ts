@@ -19,7 +19,6 @@ const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /**
  * Compares a bearer token with a setting and its fallbacks, in constant time for each.
- *
  * @throws Fault authentication_failed, not_found without the setting
  */
 export function requireBearer(
@@ -38,7 +37,6 @@ export function requireBearer(
 /**
  * Admits to the metrics: with `METRICS_TOKEN` any bearer of it, without it this machine only. That excludes a local
  * proxy, whose requests come from elsewhere, and DNS rebinding, where the browser sends the attacker's name as Host.
- *
  * @throws Fault authentication_failed, not_found
  */
 export function requireMonitor(req: IncomingMessage, config: Config): void {

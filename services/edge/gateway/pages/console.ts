@@ -78,7 +78,6 @@ type Next = (err?: unknown) => void;
 /**
  * Middleware: serves files of the console, or its page if a browser requests one of the console's addresses. Passes
  * anything else on.
- *
  * @param operations whose reads at the origin are no pages either
  * @param folder the build's output
  */

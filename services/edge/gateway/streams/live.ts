@@ -13,7 +13,6 @@ const MOST_IDS = 200;
 
 /**
  * `GET /live`: repeats the answer of `GET /stats`, with changes in between, until either side ends it.
- *
  * @param changes emits each change under its tenant's id
  */
 export function streamLive(changes: EventEmitter): StreamHandler {

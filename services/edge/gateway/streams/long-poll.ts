@@ -12,7 +12,6 @@ const AGAIN_MS = 50;
 /**
  * Runs a call that may wait for long, such as a poll. If its caller disconnects or is refused meanwhile, or this node
  * is about to stop, `request.abandoned` tells its service to end it, so that later deliveries go to another receiver.
- *
  * @throws Fault authentication_failed once the caller is refused (api.md "Who calls": within 5 seconds)
  */
 export async function whileWanted<T>(

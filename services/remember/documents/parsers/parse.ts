@@ -64,7 +64,6 @@ const MAX_WITHIN = 3;
 
 /**
  * Returns the text of a file by page. The content must match the declared type.
- *
  * @param losses gets what is not read
  * @param means what a reading thread has besides; a file within another begins no pages
  * @param depth number of files that it is within

@@ -50,7 +50,6 @@ const threads = resourceQueue("render", {
 
 /**
  * Renders Markdown in a separate thread, which frees its libraries when it ends.
- *
  * @throws Fault business_rule_violation, rule `export_fails`, if a text takes too long or too much memory, or the
  * format cannot hold it; rate_limited, service_unavailable while others' texts are rendered
  */
