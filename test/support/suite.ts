@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import type { Readable } from "node:stream";
+import { COMPILED } from "./child.ts";
 import { CPU_FILE } from "./cpu.ts";
 import { isLonger } from "./longer.ts";
 import type { FileResult } from "./reporter.ts";
@@ -106,7 +107,8 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
     // A separate process group, so that a stop reaches the workers and all that the tests started.
     {
       cwd: root,
-      env: { ...process.env, NODE_ENV: "test", ...env },
+      // Each thread of a test would strip and compile its modules again.
+      env: { ...process.env, ...COMPILED, NODE_ENV: "test", ...env },
       stdio: ["ignore", out, out, "pipe"],
       detached: true,
     },

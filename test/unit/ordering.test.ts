@@ -20,7 +20,7 @@ import { useMongo } from "../support/use.ts";
 let tenant_id: string;
 let tenants = 0;
 /** A queue that no claim may go through. */
-const MANY = 4_000;
+const MANY = 500;
 const mongo = await useMongo();
 
 describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliveries on %s", (driver) => {
@@ -179,16 +179,15 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     expect(await ready("ag_lost")).toEqual([nameOf(2)]);
   });
 
-  const count = driver === "sqlite" ? MANY : MANY / 2;
-  test(`of ${count} with one key a claim finds one: the others are not in the index that it reads`, async () => {
-    const numbers = Array.from({ length: count }, (_, n) => n);
+  test(`of ${MANY} with one key a claim finds one: the others are not in the index that it reads`, async () => {
+    const numbers = Array.from({ length: MANY }, (_, n) => n);
     await enqueue("ag_many", numbers);
     for (let n = 0; n < 20; n++) {
       expect(await some("ag_many")).toEqual([nameOf(n)]);
       await acknowledgeAll("ag_many");
     }
     const left = await deliveries.count(tenant_id, { agent_id: "ag_many", state: "waiting" });
-    expect(left).toBeGreaterThan(count - 22);
+    expect(left).toBeGreaterThan(MANY - 22);
   });
 });
 
