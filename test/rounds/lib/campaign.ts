@@ -25,6 +25,10 @@ export interface Outcome {
   repeats: number;
   /** Things made under Idempotency-Keys. */
   made: number;
+  /** Until the API answered again after each fault, in seconds. */
+  recoveries: { fault: string; seconds: number }[];
+  /** From the end of the last fault until nothing waited any more. */
+  drainSeconds: number;
   /** All that must not be. */
   findings: string[];
 }
@@ -47,11 +51,12 @@ export async function runCampaign({ rounds, seed, say, start }: CampaignOptions)
       await strikeRound(world, newRound(world, number, random), (what) => say(`${label}: ${what}`));
       say(`${label}: ${tally(world)}`);
     }
-    await drain(world, newRound(world, rounds + 1, random), say);
-    say(`drained: ${tally(world)}`);
+    const drainSeconds = await drain(world, newRound(world, rounds + 1, random), say);
+    say(`drained in ${drainSeconds.toFixed(1)} s: ${tally(world)}`);
     await expectSilence(world, random);
     const stored = await readBack(world);
-    return { ...counts(world), findings: prove(world.ledger, stored, await everyThing(world)) };
+    const findings = prove(world.ledger, stored, await everyThing(world));
+    return { ...counts(world), recoveries: world.recoveries, drainSeconds, findings };
   } finally {
     await world.subject.stop();
   }
@@ -81,7 +86,9 @@ async function strike(world: World, round: Round, say: (what: string) => void): 
   const ended = Date.now();
   if (forgets) world.ledger.killed(from, ended);
   await recovered(world);
-  say(`${what}: the API answers again after ${((Date.now() - ended) / 1000).toFixed(1)} s`);
+  const seconds = (Date.now() - ended) / 1000;
+  world.recoveries.push({ fault: what.replace(/ \(.*\)$/, ""), seconds });
+  say(`${what}: the API answers again after ${seconds.toFixed(1)} s`);
 }
 
 /** Resolves when the API answers, several times in a row: a gateway may still know a node that is gone. */
@@ -98,13 +105,18 @@ async function recovered({ admin }: World): Promise<void> {
   await settle(answered, { within: RECOVERED_MS, every: 50, what: "the API to answer again" });
 }
 
-/** Careful receivers take what there is, and a new one all of history, until nothing is left to be done. */
-async function drain(world: World, round: Round, say: (what: string) => void): Promise<void> {
+/**
+ * Careful receivers take what there is, and a new one all of history, until nothing is left to be done.
+ *
+ * @returns how many seconds after the fault
+ */
+async function drain(world: World, round: Round, say: (what: string) => void): Promise<number> {
   round.careless = false;
   await makeTheRest(world);
   const isReplayed = await addNewcomer(world);
   const lanes = receivers(world, round);
   await strike(world, round, (what) => say(`replay: ${what}`));
+  const from = performance.now();
   let left = "";
   const isDrained = async () => {
     left = "history is not replayed";
@@ -124,8 +136,10 @@ async function drain(world: World, round: Round, say: (what: string) => void): P
   } catch (error) {
     world.ledger.find(`${(error as Error).message}: ${left}`);
   }
+  const seconds = (performance.now() - from) / 1000;
   round.over = true;
   await Promise.all(lanes);
+  return seconds;
 }
 
 /** Of the actors: the agent that asks for approvals gets the answers, and nobody polls for it. */

@@ -98,6 +98,8 @@ export async function startStruckCluster(workers = 3, withBroker = true): Promis
   opened.move();
   return {
     ...{ server: nodes.gateway, aftermath: true, largestBatch: 5 },
+    // The stand-in for MongoDB scans its collections.
+    publishEveryMs: mongo.kind === "mongo-java-server" ? 300 : 0,
     ...("url" in rabbit && { broker: { url: rabbit.url, queue: QUEUE, send } }),
     strike: (random) => {
       const [name, fault] = random.pick(Object.entries(faults));

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { endChildren } from "../../support/child.ts";
-import { runCampaign } from "./campaign.ts";
+import { type Outcome, runCampaign } from "./campaign.ts";
 import type { Subject } from "./world.ts";
 
 const SHOWN = 50;
@@ -29,11 +29,16 @@ export async function runCommand(
   say(`${rounds} rounds, seed ${seed}`);
   const total = { sent: 0, accepted: 0, deliveries: 0, repeats: 0, made: 0 };
   const findings: string[] = [];
+  const recoveries: Outcome["recoveries"] = [];
+  const drains: number[] = [];
   for (let done = 0; done < rounds; done += atATime) {
     if (done > 0) say(`${done} of ${rounds} rounds done, on a new start`);
     const each = { rounds: Math.min(atATime, rounds - done), seed: seed + done, say, start };
-    const { findings: found, ...counts } = await runCampaign(each);
+    const outcome = await runCampaign(each);
+    const { findings: found, ...counts } = outcome;
     findings.push(...found);
+    recoveries.push(...outcome.recoveries);
+    drains.push(outcome.drainSeconds);
     for (const finding of found.slice(0, SHOWN)) say(`WRONG: ${finding}`);
     for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += counts[name];
   }
@@ -41,10 +46,21 @@ export async function runCommand(
   say(
     `${sent} events sent, ${accepted} accepted, ${deliveries} deliveries and ${repeats} of them again, ${made} things made`,
   );
+  for (const [fault, all = []] of Object.entries(Object.groupBy(recoveries, ({ fault }) => fault)))
+    say(
+      `${fault}: ${all.length} times, answers again ${spread(all.map(({ seconds }) => seconds))} after its end`,
+    );
+  say(`Nothing waited any more ${spread(drains)} after the last fault of a start.`);
   say(
     findings.length
       ? `${findings.length} findings.`
       : "Nothing was lost, doubled or given again after its ack.",
   );
   process.exitCode = findings.length ? 1 : 0;
+}
+
+/** The median and the longest. */
+function spread(seconds: number[]): string {
+  const sorted = seconds.toSorted((a, b) => a - b);
+  return `${sorted[sorted.length >> 1]?.toFixed(1)} s, at most ${sorted.at(-1)?.toFixed(1)} s,`;
 }

@@ -5,7 +5,7 @@ import { SETTINGS, type Subject } from "./world.ts";
 export async function startKilled(): Promise<Subject> {
   const server = await startServer({ env: SETTINGS });
   return {
-    ...{ server, aftermath: false, largestBatch: 50 },
+    ...{ server, aftermath: false, largestBatch: 50, publishEveryMs: 0 },
     strike: () => ({
       what: "SIGKILL",
       forgets: true,

@@ -1,5 +1,5 @@
 import type { SentEvent } from "./ledger.ts";
-import { lane, type Round } from "./round.ts";
+import { lane, pause, type Round } from "./round.ts";
 import { KINDS, type World } from "./world.ts";
 
 const SINGLES = 3;
@@ -11,12 +11,14 @@ export function publishers(world: World, round: Round): Promise<void>[] {
   const report = (what: string) => ledger.find(`publishing: ${what}`);
   // Unanswered events may exist or not: a retry must say so, and must not create a second.
   const again = [...ledger.unanswered.values()].filter(() => round.random.chance(0.5));
-  return [
-    ...Array.from({ length: SINGLES }, () =>
-      lane(round, report, () => publishOne(world, round, again.pop() ?? newEvent(world, round))),
-    ),
-    lane(round, report, () => publishBatch(world, round)),
-  ];
+  const single = () => publishOne(world, round, again.pop() ?? newEvent(world, round));
+  const batch = () => publishBatch(world, round);
+  return [...Array<typeof single>(SINGLES).fill(single), batch].map((publish) =>
+    lane(round, report, async () => {
+      await publish();
+      await pause(world.subject.publishEveryMs);
+    }),
+  );
 }
 
 function newEvent({ ledger }: World, { number, random }: Round): SentEvent {

@@ -25,6 +25,8 @@ export interface Subject {
   aftermath: boolean;
   /** Events of a batch at most: a cluster on one machine is slow to read all of them back. */
   largestBatch: number;
+  /** Each publisher waits so long after a request, where more events would only wait for a slow record. */
+  publishEveryMs: number;
   /** Chooses a fault. @returns what it is, what causes and repairs it, and whether it forgets leases in memory */
   strike(random: Random): { what: string; forgets?: boolean; cause(): Promise<unknown> };
   /** A message broker with a queue that the system is to consume; resolves when it has confirmed a message of this name. */
@@ -48,6 +50,7 @@ export interface World {
   person: Api;
   ledger: Ledger;
   actors: Actor[];
+  recoveries: { fault: string; seconds: number }[];
 }
 
 const MAPPING = { entity: "thing", action: "sent", id: "/name" };
@@ -106,7 +109,7 @@ export async function newWorld(subject: Subject): Promise<World> {
     const { url, queue } = subject.broker ?? {};
     const connector = { name: "Rounds", kind: "amqp091", source: "rounds", mapping: MAPPING, url, queue };
     if (url) ok(await admin.post("/ingest/connectors", connector));
-    const world = { subject, server, admin, person, ledger: new Ledger(), actors: [] };
+    const world = { subject, server, admin, person, ledger: new Ledger(), actors: [], recoveries: [] };
     for (const plan of PLANS) {
       const { agent } = await addActor(world, plan);
       if (plan.member) ok(await admin.post(`/channels/${channel.id}/members`, { agent_id: agent.id }));
