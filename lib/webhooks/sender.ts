@@ -37,6 +37,16 @@ export interface Handshake {
   answer?(payload: Record<string, unknown>, secret: string): object | null;
 }
 
+/** A request as the sender documents it, or as its own library makes it. */
+export interface Vector {
+  secret: string;
+  body: string;
+  headers: Record<string, string>;
+  /** Its time, in ms. */
+  at?: number;
+  url?: string;
+}
+
 export interface Sender {
   title: string;
   /** The signatures that the sender uses: no other is accepted. */
@@ -61,6 +71,7 @@ export interface Sender {
   handshake?: Handshake;
   /** A delivery to try a mapping on, and the end of its event's type. */
   sample: { payload: unknown; headers?: Record<string, string>; type: string };
+  vector: Vector;
 }
 
 /** The action of senders that name none. */

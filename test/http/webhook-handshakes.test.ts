@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
+import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, ok, refused } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
-import { VECTORS, type Vector } from "../support/webhook-vectors.ts";
 import {
   acceptedEvent,
   deliver,
@@ -87,7 +87,7 @@ test("Dropbox and Microsoft Graph get what proves nothing, wherever it is asked"
 });
 
 test("X gets the HMAC of its token, at an unknown address by no secret that is used", async () => {
-  const { secret } = VECTORS.x as Vector;
+  const { secret } = SENDERS.get("x")?.vector ?? { secret: "" };
   const crc_token = "M2RkODJkZmMtYjlkYi00NmQ4LTk0MGUtM2JjYzkwM2Q4MjQ0";
   const tokenAt = async (url: string) =>
     JSON.parse((await ask(url, { crc_token, nonce: "MTc2OQ" })).text).response_token;
@@ -181,7 +181,8 @@ test("a mapping of one's own takes Microsoft Graph's notifications, and those of
 });
 
 test("Dropbox's notifications, which are all the same, are events unless they are retries", async () => {
-  const { body, headers, secret: signing_secret } = VECTORS.dropbox as Vector;
+  const { vector } = SENDERS.get("dropbox") ?? {};
+  const { body = "", headers = {}, secret: signing_secret } = vector ?? {};
   const hook = await preset("dropbox", { source: "files", signing_secret });
   expect((await deliver(hook.url, body, headers)).status).toBe(200);
   const { events } = ok(await world.admin.get("/events?type=com.files.files.changed"));

@@ -4,7 +4,6 @@ import type { Sender } from "../../lib/webhooks/sender.ts";
 import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { presetMapping } from "../../services/sense/ingest/webhooks.ts";
 import { githubDeliveries } from "../support/github.ts";
-import { VECTORS, type Vector } from "../support/webhook-vectors.ts";
 
 const NOW = "2026-01-31T09:30:00.000Z";
 
@@ -184,8 +183,7 @@ describe("a preset maps", () => {
   });
 });
 
-test.each([...SENDERS])("%s maps its own sample, without its secret", (name, { sample, data }) => {
-  const vector = VECTORS[name] as Vector;
+test.each([...SENDERS])("%s maps its own sample, without its secret", (name, { sample, vector, data }) => {
   const headers = Object.entries(sample.headers ?? {}).map(([header, value]) => [
     header.toLowerCase(),
     value,

@@ -17,4 +17,10 @@ export const sender: Sender = {
     headers: { "X-Event-Key": "repo:push" },
     type: "repo.push",
   },
+  // https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/
+  vector: {
+    secret: "It's a Secret to Everybody",
+    body: "Hello World!",
+    headers: { "X-Hub-Signature": "sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9" },
+  },
 };

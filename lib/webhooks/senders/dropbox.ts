@@ -27,4 +27,10 @@ export const sender: Sender = {
     },
     type: "files.changed",
   },
+  // The body of https://www.dropbox.com/developers/reference/webhooks, whose secret is not published.
+  vector: {
+    secret: "an-app-secret-of-dropbox",
+    body: '{"list_folder":{"accounts":["dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc"]},"delta":{"users":[12345678]}}',
+    headers: { "X-Dropbox-Signature": "fa41a268108c8b2b7cde8c66f3d05ad1a7c2da9742f66e888e44fb525477ed05" },
+  },
 };

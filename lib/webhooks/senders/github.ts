@@ -17,4 +17,12 @@ export const sender: Sender = {
     headers: { "X-GitHub-Event": "issues" },
     type: "issues.opened",
   },
+  // https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
+  vector: {
+    secret: "It's a Secret to Everybody",
+    body: "Hello, World!",
+    headers: {
+      "X-Hub-Signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+    },
+  },
 };

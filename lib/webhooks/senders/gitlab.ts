@@ -46,4 +46,9 @@ export const sender: Sender = {
     },
     type: "issue.open",
   },
+  vector: {
+    secret: "a-secret-token-of-gitlab",
+    body: "{}",
+    headers: { "X-Gitlab-Token": "a-secret-token-of-gitlab" },
+  },
 };

@@ -15,4 +15,10 @@ export const sender: Sender = {
     payload: { webhookEvent: "jira:issue_updated", timestamp: 1769851800000, issue: { key: "APP-12" } },
     type: "issue.updated",
   },
+  // https://developer.atlassian.com/cloud/jira/platform/webhooks/
+  vector: {
+    secret: "It's a Secret to Everybody",
+    body: "Hello World!",
+    headers: { "X-Hub-Signature": "sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9" },
+  },
 };

@@ -42,4 +42,11 @@ export const sender: Sender = {
     },
     type: "issue.create",
   },
+  // Accepted by `LinearWebhookClient.verify` of @linear/sdk 98.
+  vector: {
+    secret: "8f742231b10e8888abcd99yyyzzz85a5",
+    at: 1769851800_000,
+    body: '{"type":"Issue","action":"create","webhookTimestamp":1769851800000}',
+    headers: { "Linear-Signature": "c7774cf423e3944aa8e61caca4a14cd25e5c824ed6dfb352e576a11135a0f9dc" },
+  },
 };

@@ -29,4 +29,12 @@ export const sender: Sender = {
     },
     type: "whatsapp_business_account.messages",
   },
+  // The scheme's example is GitHub's; Meta publishes none.
+  vector: {
+    secret: "an-app-secret-of-meta",
+    body: '{"object":"whatsapp_business_account","entry":[]}',
+    headers: {
+      "X-Hub-Signature-256": "sha256=5fd6315cd5d27bb9d79a3e4146713970f8163f5752b774c632451d30fe368e9c",
+    },
+  },
 };

@@ -60,4 +60,10 @@ export const sender: Sender = {
     },
     type: "notification.created",
   },
+  // As https://learn.microsoft.com/graph/change-notifications-delivery-webhooks shows.
+  vector: {
+    secret: "a-client-state-of-32-characters.",
+    body: '{"value":[{"subscriptionId":"d0e1f2a3","clientState":"a-client-state-of-32-characters.","changeType":"created"}]}',
+    headers: {},
+  },
 };

@@ -24,4 +24,15 @@ export const sender: Sender = {
     },
     type: "incident.triggered",
   },
+  // The first signature is that of the documents, by a secret that they do not name:
+  // https://developer.pagerduty.com/docs/verifying-signatures
+  vector: {
+    secret: "a-signing-secret-of-pagerduty",
+    body: '{"event":{"id":"01CHQ7","event_type":"incident.triggered"}}',
+    headers: {
+      "X-PagerDuty-Signature":
+        "v1=f03de6f61df6e454f3620c4d6aca17ad072d3f8bbb2760eac3b2ad391b5e8073," +
+        "v1=710ddb830b3fe88288e1f27ca75d3c2ee514cfc5274a901302f7986a59ba5f28",
+    },
+  },
 };

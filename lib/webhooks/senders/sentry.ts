@@ -23,4 +23,9 @@ export const sender: Sender = {
     headers: { "Sentry-Hook-Resource": "issue" },
     type: "issue.created",
   },
+  vector: {
+    secret: "a-client-secret-of-sentry",
+    body: '{"action":"created"}',
+    headers: { "Sentry-Hook-Signature": "a8e80d2d0ae7a909cc624058a1b06b00b3eac20fb5d0b11f4a1e5922628a38c6" },
+  },
 };

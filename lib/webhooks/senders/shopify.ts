@@ -21,4 +21,10 @@ export const sender: Sender = {
     headers: { "X-Shopify-Topic": "orders/create" },
     type: "orders.create",
   },
+  // Accepted by `webhooks.validate` of @shopify/shopify-api 15.
+  vector: {
+    secret: "hush-hush-client-secret",
+    body: '{"id":1,"ü":"ß"}',
+    headers: { "X-Shopify-Hmac-Sha256": "tyT9Te963LjVEPvbXRVKl+znVIb2OPO+1ZVp4cwSyAU=" },
+  },
 };

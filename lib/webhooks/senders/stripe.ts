@@ -24,4 +24,13 @@ export const sender: Sender = {
     payload: { id: "evt_1", type: "invoice.paid", data: { object: { id: "in_1" } } },
     type: "invoice.paid",
   },
+  // By `webhooks.generateTestHeaderString` of stripe 23.
+  vector: {
+    secret: "whsec_8f742231b10e8888abcd99yyyzzz85a5",
+    at: 1769851800_000,
+    body: '{"id":"evt_1","type":"invoice.paid","data":{"object":{"id":"in_1"}}}',
+    headers: {
+      "Stripe-Signature": "t=1769851800,v1=23e61300a59ec1c17ff42be23096547e11c247bbb2900d5797dcdbbea287af8c",
+    },
+  },
 };

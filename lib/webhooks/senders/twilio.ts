@@ -59,6 +59,16 @@ export const sender: Sender = {
     payload: { MessageSid: "SM1", SmsStatus: "received", From: "+4915100000000", Body: "hello" },
     type: "message.received",
   },
+  // https://twilio-php-atbaker.readthedocs.io/en/latest/usage/validation.html and the tests of its libraries
+  vector: {
+    secret: "12345",
+    url: "https://mycompany.com/myapp.php?foo=1&bar=2",
+    body: "CallSid=CA1234567890ABCDE&Caller=%2B14158675309&Digits=1234&From=%2B14158675309&To=%2B18005551212",
+    headers: {
+      "Content-Type": "application/x-www-form-urlencoded; charset=utf-8",
+      "X-Twilio-Signature": "RSOYDt4T1cUTdK1PDd93/VVr8B8=",
+    },
+  },
 };
 
 /**

@@ -21,4 +21,9 @@ export const sender: Sender = {
     },
     type: "form_response.received",
   },
+  vector: {
+    secret: "a-secret-for-typeform",
+    body: '{"event_id":"LtWXD3crgy","event_type":"form_response"}',
+    headers: { "Typeform-Signature": "sha256=8GxPLAgxqFq8Co+y9bGe8IiUg4fJ6VyyzVwmFQyR9HQ=" },
+  },
 };

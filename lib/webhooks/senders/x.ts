@@ -37,4 +37,10 @@ export const sender: Sender = {
     payload: { for_user_id: "2244994945", tweet_create_events: [{ id_str: "1", text: "hello" }] },
     type: "tweet.create",
   },
+  // As https://docs.x.com/x-api/webhooks/quickstart describes; X publishes no example with its secret.
+  vector: {
+    secret: "a-consumer-secret-of-an-app-at-x-of-50-characters.",
+    body: '{"for_user_id":"2244994945","tweet_create_events":[]}',
+    headers: { "x-twitter-webhooks-signature": "sha256=toN3d9l8L/Vqy3Gfb1hFMp0XkMr8lQXdX49UFvlsgeE=" },
+  },
 };

@@ -30,4 +30,14 @@ export const sender: Sender = {
     },
     type: "ticket.created",
   },
+  // The secret that signs the tests of a new webhook: https://developer.zendesk.com/documentation/webhooks/verifying/
+  vector: {
+    secret: "dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==",
+    at: Date.parse("2021-03-25T05:09:27Z"),
+    body: '{"event":"ticket.updated","id":123}',
+    headers: {
+      "X-Zendesk-Webhook-Signature": "S/RDdU2ERmj7LHDDoWJ2onPYH+t7/f2+LTM4dL7UiLM=",
+      "X-Zendesk-Webhook-Signature-Timestamp": "2021-03-25T05:09:27Z",
+    },
+  },
 };

@@ -43,4 +43,14 @@ export const sender: Sender = {
     },
     type: "meeting.started",
   },
+  // The body of https://developers.zoom.us/docs/api/webhooks/, whose secret is not published.
+  vector: {
+    secret: "a-secret-token-of-zoom",
+    at: 1654503849_000,
+    body: '{"payload":{"plainToken":"qgg8vlvZRS6UYooatFL8Aw"},"event_ts":1654503849680,"event":"endpoint.url_validation"}',
+    headers: {
+      "x-zm-request-timestamp": "1654503849",
+      "x-zm-signature": "v0=60db5fc406dc71aa51f3f76e94fe03ba40a545981ba601da4f151b5e73ca137a",
+    },
+  },
 };
