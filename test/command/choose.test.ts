@@ -48,7 +48,7 @@ test.each([
     "test/http/merges",
   ],
   ["what is imported", "lib/filter/glob.ts", "test/unit/glob", "test/unit/cursor"],
-  ["a helper of tests", "test/support/dns.ts", "test/brokers/amqp091", "test/unit/glob"],
+  ["a helper of tests", "test/support/dns.ts", "test/brokers/rabbitmq", "test/unit/glob"],
   ["the command line", "packages/client/cli/work.ts", "test/http/cli-work", "test/http/channels"],
   ["a test itself", "test/http/merges.test.ts", "test/http/merges", "test/http/memory-keys"],
 ])("the tests that belong to %s", (_, changed, one, other) => {

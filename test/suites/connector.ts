@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { connect, type Options } from "amqplib";
 import type { BrokerMessage, BrokerSource, Connector } from "../../connectors/connector.ts";
 import type { Verdict } from "../../services/sense/connectors/connectors.model.ts";
@@ -23,21 +23,18 @@ interface Kind {
   send(rabbit: TestRabbit, queue: string, message: Required<Outgoing>): Promise<void>;
 }
 
-/** The contract of every kind of connector, against a real broker, which it stops; skipped without one. */
+/** The contract of every kind of connector, against a real broker. */
 export function connectorSuite(
-  started: TestRabbit | { skipped: string },
+  rabbit: TestRabbit,
   { name, make, from, missing, refused = () => [], tellsDepth, readsStreams, send }: Kind,
 ): void {
-  ("url" in started ? describe : describe.skip)(name, () => {
-    const rabbit = started as TestRabbit;
+  describe(name, () => {
     let queues = 0;
     const newQueue = () => `${name}-${++queues}`;
     const sourceOf = (queue: string, more: Partial<BrokerSource> = {}) => ({
       ...{ url: rabbit.url, from: from(queue), after: null, prefetch: 10, maxBytes: 1_048_576 },
       ...{ allowPrivate: true, resolve: resolveHost, ...more },
     });
-
-    afterAll(() => rabbit.stop());
 
     /** A connector that is open, and what it has given so far. */
     async function opened(source: BrokerSource) {

@@ -1,10 +1,17 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { PATIENT, page, prelude, readersFolder, readmePage, runCommands } from "../support/guides.ts";
+import {
+  PATIENT,
+  page,
+  prelude,
+  readersFolder,
+  readmePage,
+  requiredSettings,
+  runCommands,
+} from "../support/guides.ts";
 import { onPath } from "../support/needs.ts";
 import { freePort } from "../support/ports.ts";
-import { startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -18,34 +25,30 @@ const GUIDES = [
     .sort(),
 ];
 /**
- * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates, and the guides
- * of the cluster, of moving and of an operator's day start their own (cluster.test.ts and so on in test/guides).
+ * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates,
+ * test/brokers/rabbitmq.test.ts has a broker, and the guides of the cluster, of moving and of an operator's day start
+ * their own (cluster.test.ts and so on in test/guides).
  */
-const ELSEWHERE = ["filters.md", "cluster.md", "move.md", "operators-day.md"];
+const ELSEWHERE = ["filters.md", "brokers.md", "cluster.md", "move.md", "operators-day.md"];
 /** The programs that a guide's commands need beyond npm. */
-const PROGRAMS: Record<string, string> = { "brokers.md": "rabbitmq-server", "receive.md": "python3" };
+const PROGRAMS: Record<string, string> = { "receive.md": "python3" };
 
 const guide = (name: string) => page(name.includes("/") ? name : `docs/guides/${name}`);
-/** A guide up to its first block. */
-const opening = (name: string) => guide(name).split("```")[0] as string;
 
 /** Runs the commands of README.md and of all guides on one new server, sorted by `sort`. */
 export function guidesSuite(order: string, sort: (pages: string[]) => string[]): void {
   describe(`on a new server, ${order},`, () => {
     let server: TestServer;
-    let rabbit: TestRabbit | { skipped: string };
     let reader: ReturnType<typeof readersFolder>;
 
     beforeAll(async () => {
-      // Only the settings that guides require before their first command.
-      const settings = GUIDES.flatMap((name) => [...opening(name).matchAll(/\b([A-Z_]+)=(\w+) npm start/g)]);
-      const env = Object.fromEntries(settings.map(([, name, value]) => [name, value]));
-      [server, rabbit] = await Promise.all([startServer({ env }), startRabbit({ managed: true })]);
+      server = await startServer({
+        env: Object.assign({}, ...GUIDES.map((name) => requiredSettings(guide(name)))),
+      });
       reader = readersFolder(server);
     });
     afterAll(async () => {
       reader?.remove();
-      if (rabbit && "stop" in rabbit) await rabbit.stop();
       await server?.stop();
     });
 
@@ -56,7 +59,7 @@ export function guidesSuite(order: string, sort: (pages: string[]) => string[]):
         const env = { XDG_CONFIG_HOME: join(reader.folder, ".config") };
         if (name === "README.md") await runCommands(readmePage(), reader.folder, { prelude: PATIENT, env });
         else {
-          const text = await toThisMachine(guide(name), rabbit);
+          const text = await toThisMachine(guide(name));
           await runCommands(text, reader.folder, { prelude: prelude(), env });
         }
       });
@@ -73,12 +76,7 @@ export function guidesSuite(order: string, sort: (pages: string[]) => string[]):
   });
 }
 
-/** With the addresses of the test's own receiver, second site and broker. */
-async function toThisMachine(text: string, rabbit: TestRabbit | { skipped: string }): Promise<string> {
-  const [receiver, site] = [await freePort(), await freePort()];
-  const received = text.replaceAll("8080", String(receiver)).replaceAll("3101", String(site));
-  if ("skipped" in rabbit) return received;
-  return received
-    .replace("amqp://guest:guest@127.0.0.1:5672", rabbit.url)
-    .replace("http://guest:guest@127.0.0.1:15672/api", rabbit.manage);
+/** With the addresses of the test's own receiver and second site. */
+async function toThisMachine(text: string): Promise<string> {
+  return text.replaceAll("8080", String(await freePort())).replaceAll("3101", String(await freePort()));
 }

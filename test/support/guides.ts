@@ -27,6 +27,13 @@ export function page(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
 }
 
+/** Returns the settings that a guide requires of the server before its first command. */
+export function requiredSettings(guide: string): Record<string, string> {
+  const [opening = ""] = guide.split("```");
+  const settings = [...opening.matchAll(/\b([A-Z_]+)=(\w+) npm start/g)];
+  return Object.fromEntries(settings.map(([, name, value]) => [name, value]));
+}
+
 /** The README, for a shell that begins with `PATIENT`. */
 export const readmePage = () => page("README.md").replace(COMMAND, "");
 
