@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { DocumentModel } from "../../services/remember/documents/documents.model.ts";
+import { MemoryModel } from "../../services/remember/memories/memories.model.ts";
+import { OutputModel } from "../../services/work/outputs/outputs.model.ts";
+import type { Store } from "../../storage/connection.ts";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { agentToken, api, type Json } from "../support/http.ts";
+import { ingest, textFile } from "../support/documents.ts";
+import { type Api, agentToken, api, type Json } from "../support/http.ts";
 import { ofKits } from "../support/kits.ts";
 import { meanwhile } from "../support/meanwhile.ts";
+import { makeCast, remember } from "../support/memories.ts";
 import { act, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type StreamMessage } from "../support/stream.ts";
@@ -18,8 +24,8 @@ const server = await useServer({
 });
 const world = await makeWorld(server, "restarts");
 
-/** The last step of a test before the server is gone, and the checks when it is back. */
-type Case = { last(): Promise<unknown>; check(): Promise<unknown> };
+/** The last step of a test before the server is gone, what changes in its store while it ended, and the checks when it is back. */
+type Case = { last?(): Promise<unknown>; away?(store: Store): Promise<unknown>; check(): Promise<unknown> };
 
 async function listener(event_type: string): Promise<TestAgent> {
   const agent = await newAgent(server, world.admin);
@@ -86,6 +92,33 @@ const KILLED = Object.entries<() => Promise<Case>>({
       },
     };
   },
+  "a replay of history goes on, and loses and doubles nothing": async () => {
+    const type = "com.replayed.x";
+    const events = Array.from({ length: 120 }, (_, n) => cloudEvent(`replayed-${n}`, { type }));
+    const batch = { "content-type": "application/cloudevents-batch+json" };
+    for (const some of [events.slice(0, 100), events.slice(100)])
+      ok(await world.agent.post("/events", some, batch));
+    const agent = await listener(type);
+    const place = `/agents/${agent.id}/replays`;
+    const from = "2020-01-01T00:00:00.000Z";
+    await settle(async () => ok(await world.admin.post(`${place}:count`, { from })).deliverable === 120);
+    let id: string;
+    const read = async () => ok(await world.admin.get(`${place}/${id}`));
+    return {
+      last: async () => {
+        id = ok(await world.admin.post(place, { from, per_minute: 1200 })).id;
+        await settle(async () => (await read()).delivered >= 20);
+      },
+      check: async () => {
+        await settle(async () => (await read()).state === "completed");
+        expect(await read()).toMatchObject({ matched: 120, delivered: 120 });
+        const given = await receive(agent, 120);
+        expect(new Set(given.map(({ event_id }) => event_id)).size).toBe(120);
+        expect(given.filter(({ replay_id }) => replay_id !== id)).toEqual([]);
+        expect(await poll(agent, "wait=0")).toEqual([]);
+      },
+    };
+  },
   "an agent's place among findings is kept": async () => {
     const [reader, writer] = [await newReader(), await newReader()];
     const look = async () =>
@@ -118,7 +151,88 @@ const poll = async (agent: TestAgent, query = "wait=30"): Promise<Json[]> =>
 const ack = async (agent: TestAgent, deliveries: { id: string }[]) =>
   ok(await agent.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) }));
 
+/** Makes a document, an output or a memory for its caller's team, with a word, and returns its id. */
+const SEARCHED = {
+  memories: {
+    model: MemoryModel,
+    make: async (by: Api) => (await remember(by, { scope: "team", content: "A numbat." })).id,
+    idOf: ({ memory }: Json) => memory.id,
+  },
+  documents: {
+    model: DocumentModel,
+    make: async (by: Api) =>
+      (await ingest(by, textFile("A numbat.", { sensitivity: "confidential" }))).document_id,
+    idOf: ({ document }: Json) => document.document_id,
+  },
+  outputs: {
+    model: OutputModel,
+    make: async (by: Api) =>
+      ok(await by.post("/outputs", { title: "numbat", body: "A numbat.", scope: "team" })).id,
+    idOf: ({ output }: Json) => output.id,
+  },
+};
+const cast = await makeCast(server);
+
+/** Cases in which the index is left with what a row was: a search returns what both let the caller read. */
+const INDEXED = Object.entries(SEARCHED).map(
+  ([kind, { model, make, idOf }]) =>
+    [
+      `a search of ${kind} gives nothing that either the index or the row denies`,
+      async (): Promise<Case> => {
+        const { alice, bob, carol, teamA, teamB } = cast;
+        const find = async (by: Api): Promise<string[]> =>
+          ok(await by.post(`/${kind}/search`, { query: "numbat" })).results.map(idOf);
+        /** Of team A by the index, of team B by the row; and the other way round. */
+        const [left, joined]: [string, string] = [await make(alice), await make(carol)];
+        await settle(async () => (await find(bob)).join() === left && (await find(carol)).join() === joined);
+        return {
+          away: async (store) => {
+            const rows = store.collection(model as typeof MemoryModel);
+            const { tenant_id } = server.credentials;
+            await rows.update(tenant_id, { _id: left }, { $set: { team_id: teamB } });
+            await rows.update(tenant_id, { _id: joined }, { $set: { team_id: teamA } });
+          },
+          check: async () => {
+            for (const id of [left, joined]) expect(await find(bob)).not.toContain(id);
+            expect(await find(alice)).toContain(left);
+            expect(await find(carol)).toContain(joined);
+          },
+        };
+      },
+    ] as const,
+);
+
+/** A run as an earlier version created it. */
+async function runWithoutValues(): Promise<Case> {
+  const wait_for = { event_type: "com.paid", filter_expression: "data.id == run.values.id" };
+  const steps = [
+    { step_key: "order" },
+    { step_key: "pay", depends_on: ["order"], wait_for },
+    { step_key: "ship", depends_on: ["pay"] },
+  ];
+  const run = await newRun(world.agent, { steps, values: { id: 7 } });
+  return {
+    away: async (store) => {
+      const runs = (await store.collections()).get("runs");
+      await runs?.updateOne({ _id: run.id }, { $unset: { values: 1 } });
+    },
+    check: async () => {
+      const complete = () => act(world.agent, run, "complete", { step_key: "order" });
+      const refused = await complete();
+      expect(refused).toMatchObject(refusal(409, "conflict"));
+      expect(refused.body.error.message).toMatch(
+        /^The step "pay" .*`run.values.id` has no value.* Skip that step/,
+      );
+      ok(await act(world.agent, run, "skip", { step_key: "pay", reason: "no values" }));
+      ok(await complete());
+      expect(ok(await act(world.agent, run, "complete", { step_key: "ship" })).run_completed).toBe(true);
+    },
+  };
+}
+
 const ENDED = Object.entries<() => Promise<Case>>({
+  ...Object.fromEntries(INDEXED),
+  "a run that lacks values says so, and goes on when its step is skipped": runWithoutValues,
   "an agent's `max_in_flight` counts what it already has": async () => {
     const agent = await listener("com.limited.*");
     ok(await world.admin.patch(`/agents/${agent.id}`, { max_in_flight: 1, ...HOLDING }));
@@ -250,42 +364,30 @@ const ENDED = Object.entries<() => Promise<Case>>({
   },
 });
 
+/** Kills the server, and starts it again. */
+async function crash(): Promise<void> {
+  await server.kill();
+  await server.restart();
+}
+
 describe.each([
-  ["a crash", KILLED, () => server.kill()],
-  ["an end", ENDED, () => server.end()],
-] as const)("after %s", (_, cases, stop) => {
+  ["a crash", KILLED, crash],
+  ["an end", ENDED, (change: Parameters<typeof meanwhile>[1]) => meanwhile(server, change)],
+] as const)("after %s", (_, cases, pass) => {
   const checks = new Map<string, Case["check"]>();
 
   beforeAll(async () => {
-    const ready = await Promise.all(cases.map(async ([name, prepare]) => [name, await prepare()] as const));
-    for (const [name, { check }] of ready) checks.set(name, check);
-    await Promise.all(ready.map(([, { last }]) => last()));
-    await stop();
-    await server.restart();
+    const ready: Case[] = [];
+    for (const [name, prepare] of cases) {
+      const made = await prepare();
+      ready.push(made);
+      checks.set(name, made.check);
+    }
+    await Promise.all(ready.map(({ last }) => last?.()));
+    await pass(async (store) => {
+      for (const { away } of ready) await away?.(store);
+    });
   });
 
   test.each(cases.map(([name]) => name))("%s", (name) => checks.get(name)?.());
-});
-
-test("a run that lacks values, as an earlier version created it, says so and goes on when its step is skipped", async () => {
-  const wait_for = { event_type: "com.paid", filter_expression: "data.id == run.values.id" };
-  const steps = [
-    { step_key: "order" },
-    { step_key: "pay", depends_on: ["order"], wait_for },
-    { step_key: "ship", depends_on: ["pay"] },
-  ];
-  const run = await newRun(world.agent, { steps, values: { id: 7 } });
-  await meanwhile(server, async (store) => {
-    const runs = (await store.collections()).get("runs");
-    await runs?.updateOne({ _id: run.id }, { $unset: { values: 1 } });
-  });
-  const complete = () => act(world.agent, run, "complete", { step_key: "order" });
-  const refused = await complete();
-  expect(refused).toMatchObject(refusal(409, "conflict"));
-  expect(refused.body.error.message).toMatch(
-    /^The step "pay" .*`run.values.id` has no value.* Skip that step/,
-  );
-  ok(await act(world.agent, run, "skip", { step_key: "pay", reason: "no values" }));
-  ok(await complete());
-  expect(ok(await act(world.agent, run, "complete", { step_key: "ship" })).run_completed).toBe(true);
 });
