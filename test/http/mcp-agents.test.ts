@@ -1,8 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
-import { agentToken } from "../support/http.ts";
 import { connectMcp, resultOf } from "../support/mcp.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
 import { use, useShared } from "../support/use.ts";
@@ -161,25 +159,4 @@ test("a run is read as a document, and listed while it is active", async () => {
   expect(resources).toContainEqual(expect.objectContaining({ uri, name: "Move the archive" }));
   const { contents } = await mcp.client.readResource({ uri });
   expect(contents).toMatchObject([{ text: expect.stringContaining("Move the archive") }]);
-});
-
-test("a client that leaves gives up its poll", async () => {
-  const type = "com.example.left";
-  // Its metrics count no other requests.
-  await using alone = await startServer();
-  await using own = await connectMcp(alone, await agentToken(alone, alone.credentials.agent.api_key));
-  await own.call("interests_create", { event_type: type });
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  const poll = own.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
-  const gone = expect(poll).rejects.toThrow();
-  // Besides the request for the measures.
-  const polling = async () => /http_requests_in_flight 2/.test(await alone.metrics());
-  await settle(polling);
-  leaving.abort();
-  await gone;
-  await settle(async () => !(await polling()));
-  await own.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
-  const { deliveries } = await own.call("deliveries_poll", { wait: 30 });
-  expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
 });

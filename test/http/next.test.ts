@@ -1,6 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { startAlone } from "../support/alone.ts";
-import { type Ground, onGround, pollSome, useGround } from "../support/deliveries.ts";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type Stream } from "../support/stream.ts";
@@ -14,20 +13,17 @@ let names = 0;
 type Typed = Receiver & { type: string };
 
 /** Creates a receiver with a new event type and so many ready deliveries. */
-async function receiverWith(
-  ready: number,
-  agent: ReceiverOptions["agent"] = {},
-  on = ground,
-): Promise<Typed> {
+async function receiverWith(ready: number, agent: ReceiverOptions["agent"] = {}): Promise<Typed> {
   const type = `com.example.next${++names}`;
-  const receiver = { ...(await newReceiver(on.server, on.admin, type, { interests: [type], agent })), type };
-  await add(receiver, ready, on);
+  const made = await newReceiver(ground.server, ground.admin, type, { interests: [type], agent });
+  const receiver = { ...made, type };
+  await add(receiver, ready);
   return receiver;
 }
 
-async function add({ type, api }: Typed, ready: number, { publish } = ground): Promise<void> {
+async function add({ type, api }: Typed, ready: number): Promise<void> {
   const { pending } = ok(await api.get("/delivery/stats"));
-  for (let n = 0; n < ready; n++) await publish(type, { n });
+  for (let n = 0; n < ready; n++) await ground.publish(type, { n });
   await settle(async () => ok(await api.get("/delivery/stats")).pending === pending + ready);
 }
 
@@ -101,30 +97,6 @@ describe("one request settles deliveries and returns the next", () => {
     for (const settling of [{ ack }, { nack }]) expect(await next(receiver, settling)).toMatchObject(NOTHING);
   });
 });
-
-test("takes one commit of the embedded store", async () => {
-  await using server = await startAlone({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  const alone = { server, ...(await onGround(server)) };
-  const receiver = await receiverWith(20, {}, alone);
-  let held = ids((await next(receiver, { limit: 2 })).deliveries);
-  const commits: number[] = [];
-  for (let n = 0; n < 8; n++) {
-    const before = await commitsOf(alone);
-    const answer = await next(receiver, { ack: { delivery_ids: held }, limit: 2 });
-    commits.push((await commitsOf(alone)) - before);
-    expect(answer).toMatchObject({ acknowledged: 2, count: 2 });
-    held = ids(answer.deliveries);
-  }
-  // Others are the service's own, which writes some statistics now and then.
-  commits.sort((a, b) => a - b);
-  expect([commits[0], commits[4]]).toEqual([1, 1]);
-});
-
-/** How often the embedded store has committed. */
-async function commitsOf({ server }: Ground): Promise<number> {
-  const text = await (await fetch(`${server.root}/metrics`)).text();
-  return Number(/^sensorium_store_commit_seconds_count (\d+)/m.exec(text)?.[1]);
-}
 
 /** Yields the ids of a stream's deliveries. */
 async function* deliveriesOf({ chunks }: Stream): AsyncGenerator<string> {
