@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { BODY, exporterOf } from "../support/exported.ts";
 import type { Api } from "../support/http.ts";
 import { startMail } from "../support/mail.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused } from "../support/tenancy.ts";
@@ -104,11 +104,7 @@ test("e-mail what the server refuses is told, and there are so many in an hour",
 describe("on other settings", () => {
   test.each<[string, () => Promise<TestServer>, number]>([
     ["e-mail and export are off by default", () => startShared(), 404],
-    [
-      "e-mail without a mail server is 503",
-      () => startServer({ env: { OPERATOR_TOKEN, OUTBOUND_EMAIL: "true" } }),
-      503,
-    ],
+    ["e-mail without a mail server is 503", () => startShared("open"), 503],
     [
       "e-mail is 503 while the mail server is away",
       async () => {

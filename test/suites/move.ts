@@ -1,12 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { run, runProcess } from "../support/admin.ts";
 import { startAlone } from "../support/alone.ts";
 import { holdings } from "../support/holdings.ts";
 import { agentToken, api } from "../support/http.ts";
 import { ownFolder } from "../support/own-folder.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { kindsOfIds, makeWorld, OPERATOR_TOKEN, ok, signIn, type World } from "../support/tenancy.ts";
@@ -49,7 +50,7 @@ export async function worldOn(server: TestServer, world: World, slug = world.slu
 }
 
 /** Starts a server, always alone, on an imported embedded store, which has no first start and so no credentials. */
-export async function startOn(dataDir: string, world: World, tenant_slug = world.slug): Promise<TestServer> {
+async function startOn(dataDir: string, world: World, tenant_slug = world.slug): Promise<TestServer> {
   const { tenant_id, credentials: admin, agentId: id, apiKey: api_key } = world;
   const addresses = { base_url: "", ingest_url: "" };
   const credentials = { ...addresses, tenant_id, tenant_slug, admin, agent: { id, api_key } };
@@ -67,12 +68,11 @@ async function everything(world: World): Promise<unknown> {
 /** Each test starts several processes. */
 jest.setTimeout(240_000);
 
-/** Moves a tenant with one of everything from an embedded store to another installation and back. */
-export function moveSuite(where: string, other: Record<string, string>): void {
+/** Moves a tenant with one of everything from an embedded store to another installation, `target`, and back. */
+export function moveSuite(where: string, target: TestServer): void {
   describe(`a tenant that is moved to ${where}`, () => {
     let mover: Awaited<ReturnType<typeof makeMover>>;
     let source: TestServer;
-    let target: TestServer;
     let world: World;
     let factor: { email: string; password: string; secret: string; recovery_codes: string[] };
     let before: unknown;
@@ -84,25 +84,25 @@ export function moveSuite(where: string, other: Record<string, string>): void {
     beforeAll(async () => {
       mover = await makeMover();
       source = await startShared();
-      target = await startServer({ env: { ...ENV, ...other } });
-      world = await makeWorld(source, "mover");
+      world = await makeWorld(source, "moved");
       for (const kind of await kindsOfIds()) await world.idOf(kind);
       ok(await world.agent.post("/outputs", { body: LARGE, title: "Large", scope: "institutional" }));
-      const invited = ok(await world.admin.post("/users", { email: "factor@mover.example" }));
+      const invited = ok(await world.admin.post("/users", { email: "factor@moved.example" }));
       const own = api(source, await signIn(source, invited, world.slug));
       const { secret } = ok(await own.post("/auth/totp", { password: invited.password }));
       const { recovery_codes } = ok(await own.post("/auth/totp/confirm", { code: codeOf(secret) }));
       factor = { email: invited.email, password: invited.password, secret, recovery_codes };
     });
-    afterAll(async () => {
-      await source?.stop();
-      await target?.stop();
-    });
+    afterAll(() => source?.stop());
 
     function publishing() {
       let going = true;
       const load = (async () => {
-        for (let n = 0; going; n++) accepted.push(ok(await world.agent.post("/events", event(n))).event_id);
+        for (let n = 0; going; n++) {
+          accepted.push(ok(await world.agent.post("/events", event(n))).event_id);
+          // Each is exported and imported several times.
+          await sleep(10);
+        }
       })();
       return {
         stop() {

@@ -9,6 +9,8 @@ export interface FalseProvider {
   env: Record<string, string>;
   /** Changes the claims of the next ID tokens; the nonce is that of the last sign-in. */
   claims: Record<string, unknown>;
+  /** Set to drop every connection. */
+  away: boolean;
   /** Set to sign with another key than it publishes. */
   forged: boolean;
   /** Answers of the token endpoint instead of tokens. */
@@ -23,6 +25,7 @@ const KID = "1";
 export async function startFalseProvider(): Promise<FalseProvider> {
   const [own, other] = [newKey(), newKey()];
   const { url: issuer, close } = await serving(async (req, res) => {
+    if (provider.away) return void req.destroy();
     let body = "";
     for await (const chunk of req) body += chunk;
     const { status = 200, body: answer } = answerTo(req.url as string, body);
@@ -32,7 +35,7 @@ export async function startFalseProvider(): Promise<FalseProvider> {
   const provider: FalseProvider = {
     issuer,
     env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT_ID, OIDC_ROLES: "*=member", OIDC_NAME: "False ID" },
-    ...{ claims: {}, forged: false, refusal: undefined, exchanges: [] },
+    ...{ claims: {}, away: false, forged: false, refusal: undefined, exchanges: [] },
     stop: close,
   };
 

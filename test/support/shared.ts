@@ -11,8 +11,8 @@ const SHARED = "SENSORIUM_TEST_SERVERS";
 
 const ENV = { OPERATOR_TOKEN, ...UNLIMITED, DEVICE_CLAIMS_PER_HOUR: "1000000" };
 /**
- * `none`: texts get no vectors; `local`: they do; `open`: they do not, webhooks and proxies may be on this machine, and
- * an agent is stuck after a second.
+ * `none`: texts get no vectors; `local`: they do; `open`: they do not, webhooks and proxies may be on this machine,
+ * outputs may be sent by e-mail (but there is no mail server), and an agent is stuck after a second.
  */
 const KINDS = {
   none: { ...ENV, EMBEDDER: "none" },
@@ -20,6 +20,7 @@ const KINDS = {
   open: {
     ...{ ...ENV, EMBEDDER: "none" },
     ...{ PUSH_ALLOW_PRIVATE: "true", TRUST_PROXY: "loopback", STUCK_AFTER_SECONDS: "1" },
+    OUTBOUND_EMAIL: "true",
   },
 };
 
