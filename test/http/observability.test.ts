@@ -8,23 +8,26 @@ import { type Child, startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { agentIn, remember } from "../support/memories.ts";
 import { ownFolder } from "../support/own-folder.ts";
-import { type Credentials, startServer, type TestServer } from "../support/server.ts";
+import type { Credentials, TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refused, type World } from "../support/tenancy.ts";
+import { codeOf } from "../support/totp.ts";
 import { useServer } from "../support/use.ts";
 import { words } from "../support/words.ts";
 
 const METRICS_TOKEN = "the-long-metrics-token-of-the-test";
-const OPERATOR_TOKEN = "the-long-operator-token-of-the-test";
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/** The value of a metric, or the sum of those whose labels contain `labels`. */
-async function metricOf(server: Pick<TestServer, "metrics">, name: string, labels = ""): Promise<number> {
-  const lines = (await server.metrics())
-    .split("\n")
-    .filter((line) => new RegExp(`^${name}[ {]`).test(line) && line.includes(labels));
-  return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+/** The values of metrics, or the sums of those whose labels contain `labels`. */
+async function metricsOf(names: string[], labels = ""): Promise<number[]> {
+  const lines = (await server.metrics()).split("\n").filter((line) => line.includes(labels));
+  return names.map((name) =>
+    lines
+      .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+      .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0),
+  );
 }
+const metricOf = async (name: string, labels?: string) => (await metricsOf([name], labels))[0] as number;
 
 type LogLine = { request_id?: string; [field: string]: unknown };
 
@@ -40,6 +43,114 @@ function linesOf(server: TestServer): LogLine[] {
 
 const server = await useServer({ env: { LOG_LEVEL: "debug", RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
 const token = await agentToken(server, server.credentials.agent.api_key);
+
+const operator = api(server, OPERATOR_TOKEN);
+const [noisy, quiet] = [await makeWorld(server, "noisy"), await makeWorld(server, "quiet")];
+const usage = async (query = "") => ok(await operator.get(`/tenants/usage?${query}`));
+
+// First: it is counted once a minute at most.
+test("counts what is pending", async () => {
+  const http = api(server, token);
+  ok(await http.post(`/agents/${server.credentials.agent.id}/interests`, { event_type: "com.example.left" }));
+  const began = Date.now();
+  for (const id of ["a", "b"])
+    await http.post("/events", { specversion: "1.0", id, type: "com.example.left", source: "/observed" });
+  await settle(async () => (await http.get("/delivery/stats")).body.pending === 2);
+  const { headers, body } = await api(server).get(`${server.root}/metrics`);
+  expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  expect(body).toMatch(/^sensorium_deliveries_pending\{state="ready"\} 2$/m);
+  expect(body).toMatch(/^sensorium_deliveries_pending\{state="leased"\} 0$/m);
+  const oldest = Number(/^sensorium_deliveries_oldest_seconds\{state="ready"\} (.+)$/m.exec(body)?.[1]);
+  expect(oldest).toBeGreaterThan(0);
+  expect(oldest).toBeLessThanOrEqual((Date.now() - began) / 1000);
+  await receive(http, 2);
+});
+
+describe("the use of tenants", () => {
+  beforeAll(async () => {
+    ok(await noisy.agent.post(`/agents/${noisy.agentId}/interests`, { event_type: "com.example.*" }));
+    for (let n = 0; n < 20; n++) {
+      const event = { specversion: "1.0", id: `e${n}`, type: "com.example.noise", source: "/noise" };
+      ok(await noisy.agent.post("/events", event));
+      ok(await noisy.agent.post("/memories/search", { query: `noise ${n}` }));
+    }
+    ok(await quiet.agent.get("/agents"));
+  });
+
+  test("is counted by tenant, and the noisy one is found by each kind", async () => {
+    await settle(async () => (await usage("sort=events")).tenants[0].deliveries === 20);
+    const { tenants, total } = await usage();
+    const used = tenants.map(({ cpu_ms }: { cpu_ms: number }) => cpu_ms);
+    expect([total, used]).toEqual([3, used.toSorted((a: number, b: number) => b - a)]);
+    const first = tenants.find(({ slug }: { slug: string }) => slug === noisy.slug);
+    expect(first).toMatchObject({
+      ...{ id: noisy.tenant_id, slug: noisy.slug, status: "active" },
+      ...{ events: 20, deliveries: 20, dead_letters: 0 },
+    });
+    expect(first.searches).toBeGreaterThanOrEqual(20);
+    expect(first.requests).toBeGreaterThanOrEqual(41);
+    expect(first.cpu_ms).toBeGreaterThan(0);
+    const share = tenants.reduce((sum: number, each: { cpu_share: number }) => sum + each.cpu_share, 0);
+    expect(share).toBeCloseTo(1);
+    const other = tenants.find(({ slug }: { slug: string }) => slug === quiet.slug);
+    expect(other).toMatchObject({ events: 0, deliveries: 0, searches: 0 });
+    expect(other.requests).toBeLessThan(first.requests);
+    for (const sort of ["requests", "events", "deliveries", "searches", "stored_bytes"])
+      expect([sort, (await usage(`sort=${sort}&limit=1`)).tenants[0].slug]).toEqual([sort, noisy.slug]);
+    expect((await usage("offset=2")).tenants).toHaveLength(1);
+    expect((await usage("hours=24&sort=events")).tenants[0].events).toBe(20);
+  });
+
+  test("is sorted by what it has", () =>
+    refused(operator.get("/tenants/usage?sort=name"), "validation_failed", "sort"));
+
+  test("has its largest tenants in the metrics, and a label for none without any", async () => {
+    const text = await settle(async () => {
+      const lines = String((await api(server).get(`${server.root}/metrics`)).body).split("\n");
+      const own = lines.filter((line) => line.startsWith("sensorium_top_tenants_events{"));
+      return own.length > 0 && own;
+    });
+    expect(text).toContain(`sensorium_top_tenants_events{tenant="${noisy.slug}"} 20`);
+    expect(text.join()).not.toContain(quiet.slug);
+  });
+});
+
+const limitOf = async (world: World["agent"]) =>
+  Number((await world.get("/limits")).headers.get("x-ratelimit-limit"));
+
+test("limits of requests of a tenant are the operator's, and need no restart", async () => {
+  const path = `/tenants/${quiet.tenant_id}`;
+  expect(ok(await operator.patch(path, { requests_per_minute: 50 }))).toMatchObject({
+    requests_per_minute: 50,
+  });
+  await settle(async () => (await limitOf(quiet.admin)) === 50);
+  expect(ok(await quiet.admin.get("/limits")).requests_per_minute).toMatchObject({ tenant: 50 });
+  expect(await limitOf(noisy.agent)).toBe(0);
+  ok(await operator.patch(path, { status: "active" }));
+  expect(await limitOf(quiet.admin)).toBe(50);
+  expect(ok(await operator.patch(path, { requests_per_minute: null })).requests_per_minute).toBeNull();
+  await settle(async () => (await limitOf(quiet.admin)) === 0);
+});
+
+test("limits of requests of a key hold for it and its tokens, and for no other key", async () => {
+  const keys = `/agents/${noisy.agentId}/keys`;
+  const made = ok(await noisy.admin.post(keys, { scopes: ["send"], requests_per_minute: 40 }));
+  expect(made.requests_per_minute).toBe(40);
+  const own = api(server, made.key);
+  expect(await limitOf(own)).toBe(40);
+  const { access_token } = ok(await api(server).post("/auth/token", { api_key: made.key }));
+  expect(await limitOf(api(server, access_token))).toBe(40);
+  expect(await limitOf(noisy.agent)).toBe(0);
+  const changed = ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: 2 }));
+  expect(changed).toMatchObject({ id: made.id, requests_per_minute: 2 });
+  await settle(async () => (await own.get("/limits")).status === 429);
+  await refused(own.get("/limits"), "rate_limited", { limit: 2 });
+  ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: null }));
+  await settle(async () => (await own.get("/limits")).status === 200);
+  expect(await limitOf(own)).toBe(0);
+  const { keys: listed } = ok(await noisy.admin.get(keys));
+  expect(listed[0]).toMatchObject({ id: made.id, requests_per_minute: null });
+});
 
 describe("a node at work", () => {
   const event = (id: string) => ({
@@ -63,7 +174,7 @@ describe("a node at work", () => {
       sensorium_events_accepted_total sensorium_events_duplicate_total sensorium_events_fanned_out_total
       sensorium_fan_out_lag_seconds_count sensorium_filter_errors_total sensorium_deliveries_enqueued_total
       sensorium_deliveries_handed_out_total sensorium_deliveries_acknowledged_total`;
-    const read = async () => Promise.all(names.map((name) => metricOf(server, name)));
+    const read = () => metricsOf(names);
     const before = await read();
     expect((await http.post("/events", event("one"))).status).toBe(202);
     expect((await http.post("/events", event("one"))).status).toBe(200);
@@ -88,11 +199,11 @@ describe("a node at work", () => {
     await remember(writer, { scope: "team" });
     const pending = async () => ok(await admin.get(`/agents/${reader.id}/deliveries`)).deliveries.length;
     await settle(async () => (await pending()) === 1);
-    const before = await metricOf(server, "sensorium_deliveries_handed_out_total");
+    const before = await metricOf("sensorium_deliveries_handed_out_total");
     ok(await admin.patch(`/agents/${reader.id}`, { team_id: null }));
     expect(await receive(reader, 0)).toEqual([]);
     expect(await pending()).toBe(0);
-    expect(await metricOf(server, "sensorium_deliveries_handed_out_total")).toBe(before);
+    expect(await metricOf("sensorium_deliveries_handed_out_total")).toBe(before);
   });
 
   test("counts nacks, dead letters and what is pending", async () => {
@@ -103,7 +214,7 @@ describe("a node at work", () => {
     const receiver = api(server, await agentToken(server, key.key));
     await receiver.post(`/agents/${agent.id}/interests`, { event_type: "com.example.refused" });
     const names = ["sensorium_deliveries_nacked_total", "sensorium_deliveries_dead_lettered_total"];
-    const counts = () => Promise.all(names.map((name) => metricOf(server, name)));
+    const counts = () => metricsOf(names);
     const before = await counts();
     await http.post("/events", { ...event("refused"), type: "com.example.refused" });
     const { body } = await receiver.get("/delivery/poll?wait=30");
@@ -113,15 +224,15 @@ describe("a node at work", () => {
 
   test("measures requests by operation and class of status, and the store's commits", async () => {
     const name = "sensorium_http_request_duration_seconds_count";
-    const read = () => metricOf(server, name, 'operation="events.publish",status="4xx"');
+    const read = () => metricOf(name, 'operation="events.publish",status="4xx"');
     const before = await read();
     expect((await api(server, token).post("/events", {})).status).toBe(400);
     // Counted when the answer has gone, which its caller may have before.
     await settle(async () => (await read()) === before + 1);
     const store = ["sensorium_store_commit_seconds_count", "sensorium_store_operations_total"];
     for (const name of [...store, "process_resident_memory_bytes"])
-      expect([name, (await metricOf(server, name)) > 0]).toEqual([name, true]);
-    expect(await metricOf(server, "nodejs_eventloop_lag_seconds")).toBeGreaterThanOrEqual(0);
+      expect([name, (await metricOf(name)) > 0]).toEqual([name, true]);
+    expect(await metricOf("nodejs_eventloop_lag_seconds")).toBeGreaterThanOrEqual(0);
   });
 
   test("tells the memory of each thread by its name", async () => {
@@ -194,6 +305,9 @@ describe("a node at work", () => {
     const key = await http.post(`/agents/${made.body.id}/keys`, { scopes: ["receive"] });
     const rotated = await http.post(`/agents/${made.body.id}/signing-secret`, {});
     const login = await api(server).post("/auth/login", admin);
+    const person = api(server, login.body.access_token);
+    const { secret } = ok(await person.post("/auth/totp", { password: admin.password }));
+    const { recovery_codes } = ok(await person.post("/auth/totp/confirm", { code: codeOf(secret) }));
     await api(server).post("/auth/login", { email: admin.email, password: "wrong-password-of-the-test" });
     await api(server).post("/auth/token", { api_key: `ak_live_${"x".repeat(32)}` });
     await api(server, "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.c2ln").get("/auth/me");
@@ -209,7 +323,7 @@ describe("a node at work", () => {
       ...[agent.api_key, admin.password, key.body.key],
       rotated.body.signing_secret ?? rotated.body.secret,
       made.body.signing_secret,
-      login.body.access_token,
+      ...[login.body.access_token, secret, ...recovery_codes],
       "wrong-password-of-the-test",
       `ak_live_${"x".repeat(32)}`,
       "eyJhbGciOiJub25lIn0",
@@ -222,41 +336,7 @@ describe("a node at work", () => {
   });
 });
 
-describe("a node with a metrics token", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startServer({ env: { METRICS_TOKEN } });
-  });
-  afterAll(() => server.stop());
-
-  // First: it is counted once a minute at most.
-  test("counts what is pending", async () => {
-    const { agent } = server.credentials;
-    const http = api(server, await agentToken(server, agent.api_key));
-    await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.left" });
-    const began = Date.now();
-    for (const id of ["a", "b"])
-      await http.post("/events", { specversion: "1.0", id, type: "com.example.left", source: "/observed" });
-    await settle(async () => (await http.get("/delivery/stats")).body.pending === 2);
-    const { headers, body } = await api(server, METRICS_TOKEN).get(`${server.root}/metrics`);
-    expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect(body).toMatch(/^sensorium_deliveries_pending\{state="ready"\} 2$/m);
-    expect(body).toMatch(/^sensorium_deliveries_pending\{state="leased"\} 0$/m);
-    const oldest = Number(/^sensorium_deliveries_oldest_seconds\{state="ready"\} (.+)$/m.exec(body)?.[1]);
-    expect(oldest).toBeGreaterThan(0);
-    expect(oldest).toBeLessThanOrEqual((Date.now() - began) / 1000);
-  });
-
-  test.each<[string, string | undefined, number]>([
-    ["without it", undefined, 401],
-    ["with another", "wrong", 401],
-    ["with it", METRICS_TOKEN, 200],
-  ])("%s", async (_what, token, status) =>
-    expect((await api(server, token).get(`${server.root}/metrics`)).status).toBe(status),
-  );
-});
-
-describe("a node whose disk is nearly full", () => {
+describe("a node whose disk is nearly full, and which has a metrics token", () => {
   let dataDir: string;
   let child: Child;
   let server: Pick<TestServer, "url" | "root">;
@@ -265,7 +345,7 @@ describe("a node whose disk is nearly full", () => {
     dataDir = await ownFolder();
     const { PATH = "" } = process.env;
     // No disk has as much free as this asks for.
-    const env = { PATH, PORT: "0", DATA_DIR: dataDir, MIN_FREE_DISK_MB: "1000000000" };
+    const env = { PATH, PORT: "0", DATA_DIR: dataDir, METRICS_TOKEN, MIN_FREE_DISK_MB: "1000000000" };
     child = await startChild(process.execPath, START, { cwd: join(import.meta.dirname, "../.."), env });
     const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/);
     server = { root, url: `${root}/v1` };
@@ -301,4 +381,12 @@ describe("a node whose disk is nearly full", () => {
     expect(await http.get("/events")).toMatchObject({ status: 200, body: { events: [] } });
     expect((await http.del(`/agents/${credentials.agent.id}/interests/int_none`)).status).toBe(404);
   });
+
+  test.each<[string, string | undefined, number]>([
+    ["without", undefined, 401],
+    ["with another than", "wrong", 401],
+    ["with", METRICS_TOKEN, 200],
+  ])("answers for its metrics %s its token", async (_what, token, status) =>
+    expect((await api(server, token).get(`${server.root}/metrics`)).status).toBe(status),
+  );
 });
