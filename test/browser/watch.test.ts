@@ -1,5 +1,7 @@
 /** @needs chromium */
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { checkPage } from "../support/browser.ts";
+import { signIn } from "../support/chromium.ts";
 import { makeDeadLetters } from "../support/dead-letters.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
@@ -25,6 +27,27 @@ const publish = async (id: string, type = "com.example.seen") =>
 
 const remember = async (title: string) =>
   ok(await admin.post("/memories", { title, content: title, type: "semantic", scope: "institutional" }));
+
+test("a new server's overview creates a demonstration, signs in to it, and that removes itself", async () => {
+  await site.button("Create a demonstration").click();
+  await page.getByRole("dialog").getByText("a dead letter, to look into and replay").waitFor();
+  expect(await checkPage(page, "demonstration")).toEqual([]);
+  await site.inDialog("Not now").click();
+  expect(ok(await site.agent.get("/demo")).tenant).not.toBeNull();
+  await site.button("Open").click();
+  await site.inDialog("Sign in to it").click();
+  await page.getByRole("heading", { name: "This organisation is a demonstration" }).waitFor();
+  await page.getByText("1 agent needs attention").waitFor();
+  await site.go("/memories", "within 60 days");
+  await page.getByLabel("As of").fill(new Date(Date.now() - 200 * 86_400_000).toISOString().slice(0, 10));
+  await page.getByLabel("As of").blur();
+  await page.getByText("within 14 days").waitFor();
+  await site.go("/");
+  await site.button("Remove").click();
+  await site.confirm("Remove", page.getByLabel("Password"));
+  await signIn(page, site.server.root, site.server.credentials.admin);
+  expect(ok(await site.agent.get("/demo")).tenant).toBeNull();
+});
 
 describe("the service's own events", () => {
   test("are hidden until asked for, and then name what they are about", async () => {
