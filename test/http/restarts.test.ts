@@ -92,6 +92,31 @@ const KILLED = Object.entries<() => Promise<Case>>({
       },
     };
   },
+  "schedules that are due at the time publish their events once": async () => {
+    const list = async () => ok(await world.admin.get("/schedules?search=at the crash&limit=50")).schedules;
+    const published = async (): Promise<Json[]> =>
+      ok(await world.admin.get("/events?type=com.killed.x&limit=50")).events;
+    return {
+      last: async () => {
+        for (let i = 0; i < 6; i++)
+          // Again where it is refused, as its time was over before it came.
+          await settle(async () => {
+            const at = new Date(Date.now() + 1000 + i * 500).toISOString();
+            const schedule = { name: `at the crash ${i}`, at, event: { type: "com.killed.x" } };
+            return ok(await world.admin.post("/schedules", schedule)).id;
+          });
+        await settle(async () => (await published()).length >= 2);
+      },
+      check: async () => {
+        await settle(async () => (await list()).every(({ status }: Json) => status === "ended"));
+        const made = (await list()).map(({ id }: Json) => id).toSorted();
+        expect(made).toHaveLength(6);
+        const sources = (await published()).map(({ payload }) => payload.source.split("/").at(-1));
+        expect(sources.toSorted()).toEqual(made);
+        for (const { run_count } of await list()) expect(run_count).toBe(1);
+      },
+    };
+  },
   "a replay of history goes on, and loses and doubles nothing": async () => {
     const type = "com.replayed.x";
     const events = Array.from({ length: 120 }, (_, n) => cloudEvent(`replayed-${n}`, { type }));
