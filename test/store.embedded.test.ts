@@ -8,7 +8,7 @@ import { asWork, turns } from "../lib/queue/work.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import { FORMAT, raiseFormat } from "../storage/format.ts";
 import type { AnyCollection } from "./suites/store.ts";
-import { startChild } from "./support/child.ts";
+import { COMPILED, startChild } from "./support/child.ts";
 import { ownFolder } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
 import { settle } from "./support/settle.ts";
@@ -23,6 +23,8 @@ const OPEN_AND_CLOSE = `
   });
 `;
 const WITHOUT_FILES = join(import.meta.dirname, "support/store-without-files.ts");
+const start = (command: string, args: string[]) =>
+  startChild(command, args, { cwd: join(import.meta.dirname, ".."), env: { ...process.env, ...COMPILED } });
 
 let DATA_DIR: string;
 const file = () => join(DATA_DIR, "sensorium.db");
@@ -85,7 +87,7 @@ describe("the data directory", () => {
   });
 
   test("is refused to a second process by the first one's pid, and free when that is killed", async () => {
-    const writer = await startChild(process.execPath, [WRITER, DATA_DIR, "first"]);
+    const writer = await start(process.execPath, [WRITER, DATA_DIR, "first"]);
     try {
       await writer.find(/inserted/);
       expect(await refusal()).toBe(`DATA_DIR ${DATA_DIR} is in use by another process (pid ${writer.pid})`);
@@ -120,6 +122,11 @@ describe("the data directory", () => {
         { ...row("new"), seen: true },
       ]);
     });
+  });
+
+  test("that is a file is refused", async () => {
+    DATA_DIR = import.meta.filename;
+    expect(await refusal()).toBe(`DATA_DIR ${DATA_DIR} cannot be used: ${DATA_DIR} is a file, not a folder`);
   });
 
   test("with a restore that broke off is refused until the database, which comes last, is there", async () => {
@@ -189,20 +196,18 @@ test("the space of deleted rows is given back at rest, in steps, and the others 
 
 test("a thread that cannot be started for want of files fails what it was for, and nothing else", async () => {
   const limited = ["-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath];
-  const child = await startChild("sh", [...limited, WITHOUT_FILES, DATA_DIR]);
+  const child = await start("sh", [...limited, WITHOUT_FILES, DATA_DIR]);
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(child.output()).toBe("ERR_WORKER_INIT_FAILED, then 1\n");
 });
 
 test("a stop on a full disk leaves what it cannot copy in the log", async () => {
-  const writer = await startChild(process.execPath, [WRITER, DATA_DIR, "run"]);
+  const writer = await start(process.execPath, [WRITER, DATA_DIR, "run"]);
   await writer.find(/inserted run-500\n/);
   await writer.end("SIGKILL");
   // No file may grow beyond 50 KB, as little as the log's index needs.
   const limited = ["-c", 'ulimit -f 100 && exec "$0" "$@"', process.execPath];
-  const child = await startChild("sh", [...limited, "-e", OPEN_AND_CLOSE, DATA_DIR], {
-    cwd: join(import.meta.dirname, ".."),
-  });
+  const child = await start("sh", [...limited, "-e", OPEN_AND_CLOSE, DATA_DIR]);
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(child.output()).toBe("closed\n");
   const rows = await withStore((store) => database(store).collection("rows").countDocuments({}));
@@ -258,7 +263,7 @@ test.each<[string, (things: AnyCollection, store: Store) => unknown]>([
 );
 
 describe("a write of many rows", () => {
-  const MANY = 20_000;
+  const [FLOOD, MANY] = [16, 10_000];
   const model = {
     name: "things",
     schema: new Schema<Row>(
@@ -282,7 +287,7 @@ describe("a write of many rows", () => {
         ended.push(name);
       };
       await asWork({ tenant_id: "tn_many", caller: "agent" }, "things.create_batch", async () => {});
-      const flood = Array.from({ length: 40 }, (_, i) => writeMany("tn_many", `flood-${i}`, 500));
+      const flood = Array.from({ length: FLOOD }, (_, i) => writeMany("tn_many", `flood-${i}`, 500));
       const others = [writeMany("tn_other", "batch", 500), things.insert(row("tn_one", "small"))];
       // Two of the one, known to be cheap so far, and one of the other.
       expect(turns.inUse).toBe(3);
@@ -291,7 +296,7 @@ describe("a write of many rows", () => {
       expect(ended[0]).toBe("small");
       // Where all write in turns, that of a tenant with one is among the first to end.
       expect(ended.indexOf("batch")).toBeLessThan(5);
-      expect(await things.count("tn_many", {})).toBe(40 * 500);
+      expect(await things.count("tn_many", {})).toBe(FLOOD * 500);
     });
   });
 
