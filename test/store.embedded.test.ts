@@ -8,7 +8,7 @@ import { asWork, turns } from "../lib/queue/work.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import { FORMAT, raiseFormat } from "../storage/format.ts";
 import type { AnyCollection } from "./suites/store.ts";
-import { COMPILED, startChild } from "./support/child.ts";
+import { startChild } from "./support/child.ts";
 import { ownFolder } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
 import { settle } from "./support/settle.ts";
@@ -23,8 +23,6 @@ const OPEN_AND_CLOSE = `
   });
 `;
 const WITHOUT_FILES = join(import.meta.dirname, "support/store-without-files.ts");
-const start = (command: string, args: string[]) =>
-  startChild(command, args, { cwd: join(import.meta.dirname, ".."), env: { ...process.env, ...COMPILED } });
 
 let DATA_DIR: string;
 const file = () => join(DATA_DIR, "sensorium.db");
@@ -87,7 +85,7 @@ describe("the data directory", () => {
   });
 
   test("is refused to a second process by the first one's pid, and free when that is killed", async () => {
-    const writer = await start(process.execPath, [WRITER, DATA_DIR, "first"]);
+    const writer = await startChild(process.execPath, [WRITER, DATA_DIR, "first"]);
     try {
       await writer.find(/inserted/);
       expect(await refusal()).toBe(`DATA_DIR ${DATA_DIR} is in use by another process (pid ${writer.pid})`);
@@ -196,18 +194,20 @@ test("the space of deleted rows is given back at rest, in steps, and the others 
 
 test("a thread that cannot be started for want of files fails what it was for, and nothing else", async () => {
   const limited = ["-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath];
-  const child = await start("sh", [...limited, WITHOUT_FILES, DATA_DIR]);
+  const child = await startChild("sh", [...limited, WITHOUT_FILES, DATA_DIR]);
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(child.output()).toBe("ERR_WORKER_INIT_FAILED, then 1\n");
 });
 
 test("a stop on a full disk leaves what it cannot copy in the log", async () => {
-  const writer = await start(process.execPath, [WRITER, DATA_DIR, "run"]);
+  const writer = await startChild(process.execPath, [WRITER, DATA_DIR, "run"]);
   await writer.find(/inserted run-500\n/);
   await writer.end("SIGKILL");
   // No file may grow beyond 50 KB, as little as the log's index needs.
   const limited = ["-c", 'ulimit -f 100 && exec "$0" "$@"', process.execPath];
-  const child = await start("sh", [...limited, "-e", OPEN_AND_CLOSE, DATA_DIR]);
+  const child = await startChild("sh", [...limited, "-e", OPEN_AND_CLOSE, DATA_DIR], {
+    cwd: join(import.meta.dirname, ".."),
+  });
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(child.output()).toBe("closed\n");
   const rows = await withStore((store) => database(store).collection("rows").countDocuments({}));
