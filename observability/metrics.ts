@@ -2,7 +2,7 @@ import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import Histogram from "prom-client/lib/histogram.js";
 import Registry from "prom-client/lib/registry.js";
-import { GAUGES, type GaugeName, type NamedGauge, type ValueName } from "./gauges.ts";
+import { GAUGES, type GaugeName, type NamedGauge, VALUES, type ValueName } from "./gauges.ts";
 import { observeProcess } from "./process.ts";
 
 const registry = new Registry();
@@ -133,7 +133,7 @@ export function observeGauge(
   gauge: GaugeName | NamedGauge,
   read: () => Promise<Record<string, number>>,
 ): void {
-  const { name, help, label = "" } = typeof gauge === "string" ? namedGauge(gauge) : gauge;
+  const { name, help, label = "" } = typeof gauge === "string" ? { name: gauge, ...GAUGES[gauge] } : gauge;
   const fullName = `sensorium_${name}`;
   // A node that is restarted in the same process registers its own.
   registry.removeSingleMetric(fullName);
@@ -153,15 +153,12 @@ export function observeGauge(
   });
 }
 
-const namedGauge = (name: GaugeName): NamedGauge => ({ name, ...GAUGES[name] });
-
 /** Adds a gauge without labels whose value is read on each scrape. */
 export function observeValue(name: ValueName, read: () => number | Promise<number>): void {
   const fullName = `sensorium_${name}`;
-  const { help } = GAUGES[name];
   registry.removeSingleMetric(fullName);
   new Gauge({
-    ...{ name: fullName, help, registers: [registry] },
+    ...{ name: fullName, help: VALUES[name], registers: [registry] },
     async collect() {
       this.set(await read());
     },

@@ -1,4 +1,4 @@
-import { GAUGES, type Gauged, type NamedGauge } from "../../observability/gauges.ts";
+import { GAUGES, type NamedGauge, VALUES } from "../../observability/gauges.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { INSTALLED } from "../../services/extensions.ts";
 import { alerts } from "./monitoring/alerts.ts";
@@ -22,8 +22,11 @@ export function metricsTable(): string {
     const { name, help, labelNames } = metric as unknown as Declared;
     return { name, help, labels: labelNames, type: metric.constructor.name.toLowerCase() };
   });
-  const own = Object.entries(GAUGES as Record<string, Gauged>).map(([name, gauge]) => ({ name, ...gauge }));
-  const gauges = [...own, ...INSTALLED.flatMap(({ gauges = [] }) => gauges)];
+  const gauges: NamedGauge[] = [
+    ...Object.entries(VALUES).map(([name, help]) => ({ name, help })),
+    ...Object.entries(GAUGES).map(([name, gauge]) => ({ name, ...gauge })),
+    ...INSTALLED.flatMap(({ gauges = [] }) => gauges),
+  ];
   const rows = [...declared, ...gauges.map(toMetric)]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, help, labels, type }) => {

@@ -1,100 +1,61 @@
 import { Errors } from "moleculer";
 
-/**
- * Every error a caller can receive: code → HTTP status, and its meaning (spec: Errors; api.md "Everywhere" and "Small
- * print"). Documents and tests are checked against this table.
- */
-export const FAULTS = {
-  validation_failed: {
-    status: 400,
-    means:
+/** Every error that a caller can receive, by HTTP status (spec: Errors; api.md "Everywhere" and "Small print"). */
+const MEANINGS = {
+  400: {
+    validation_failed:
       "The body or query does not match its schema. Correct the field in `details.field` as `details.expected` says.",
+    validation_error: "A value is well-formed but not allowed. Correct the field in `details.field`.",
+    invalid_event:
+      "The event is not a valid CloudEvents 1.0 envelope. Correct the attribute in `details.field`.",
   },
-  validation_error: {
-    status: 400,
-    means: "A value is well-formed but not allowed. Correct the field in `details.field`.",
-  },
-  invalid_event: {
-    status: 400,
-    means: "The event is not a valid CloudEvents 1.0 envelope. Correct the attribute in `details.field`.",
-  },
-  authentication_failed: {
-    status: 401,
-    means:
+  401: {
+    authentication_failed:
       "The credential is missing, malformed, expired or revoked: get a new token. With `details.reason` `ended`, the token was valid before. With `suspended`, the operator has suspended the organisation.",
-  },
-  totp_required: {
-    status: 401,
-    means:
+    totp_required:
       "The account has a second factor. Sign in again with `code`: from the authenticator, or a recovery code.",
   },
-  insufficient_scope: {
-    status: 403,
-    means: "The credential lacks the scope in `details.required_scope`. Use one that has it.",
+  403: {
+    insufficient_scope: "The credential lacks the scope in `details.required_scope`. Use one that has it.",
+    forbidden: "The caller is not allowed to do this. Use another credential.",
   },
-  forbidden: {
-    status: 403,
-    means: "The caller is not allowed to do this. Use another credential.",
-  },
-  not_found: {
-    status: 404,
-    means: "The resource does not exist, or the caller is not allowed to read it. Check its id.",
-  },
-  method_not_allowed: {
-    status: 405,
-    means: "The path does not support this method. Use one in `details.allow`.",
-  },
-  conflict: {
-    status: 409,
-    means:
+  404: { not_found: "The resource does not exist, or the caller is not allowed to read it. Check its id." },
+  405: { method_not_allowed: "The path does not support this method. Use one in `details.allow`." },
+  409: {
+    conflict:
       "The request conflicts with the current state. Read the resource, then decide whether to send a new request.",
-  },
-  step_not_ready: {
-    status: 409,
-    means: "A dependency of the step is not finished. Complete or skip it first.",
-  },
-  step_not_completable: {
-    status: 409,
-    means: "The step completes only when a handoff offer is accepted. Offer a handoff.",
-  },
-  step_not_skippable: {
-    status: 409,
-    means:
+    step_not_ready: "A dependency of the step is not finished. Complete or skip it first.",
+    step_not_completable: "The step completes only when a handoff offer is accepted. Offer a handoff.",
+    step_not_skippable:
       "The step is already completed or skipped. Only blocked, ready and in_progress steps can be skipped.",
+    step_not_reopenable: "The step is not finished. Only completed or skipped steps can be reopened.",
   },
-  step_not_reopenable: {
-    status: 409,
-    means: "The step is not finished. Only completed or skipped steps can be reopened.",
-  },
-  payload_too_large: {
-    status: 413,
-    means:
+  413: {
+    payload_too_large:
       "The body exceeds the limit in `details.max_size`, in bytes, or has more values than `details.max_values`. Send less.",
   },
-  unsupported_media_type: {
-    status: 415,
-    means: "The operation does not support this content type. Use one in `details.expected`.",
+  415: {
+    unsupported_media_type:
+      "The operation does not support this content type. Use one in `details.expected`.",
   },
-  business_rule_violation: {
-    status: 422,
-    means: "The request breaks the rule in `details.rule`; the message explains it.",
-  },
-  rate_limited: {
-    status: 429,
-    means: "Too many requests. Retry after the seconds in `Retry-After`.",
-  },
-  internal_error: {
-    status: 500,
-    means: "An unexpected failure. Retry with the same `Idempotency-Key`.",
-  },
-  service_unavailable: {
-    status: 503,
-    means:
+  422: { business_rule_violation: "The request breaks the rule in `details.rule`; the message explains it." },
+  429: { rate_limited: "Too many requests. Retry after the seconds in `Retry-After`." },
+  500: { internal_error: "An unexpected failure. Retry with the same `Idempotency-Key`." },
+  503: {
+    service_unavailable:
       "The service is overloaded or in maintenance, or lacks the part in `details.service`. Retry after the seconds in `Retry-After`.",
   },
 } as const;
 
-export type FaultCode = keyof typeof FAULTS;
+type Meanings = typeof MEANINGS;
+export type FaultCode = { [Status in keyof Meanings]: keyof Meanings[Status] }[keyof Meanings];
+
+/** The same by code. Documents and tests are checked against this table. */
+export const FAULTS = Object.fromEntries(
+  Object.entries(MEANINGS).flatMap(([status, codes]) =>
+    Object.entries(codes).map(([code, means]) => [code, { status: Number(status), means }]),
+  ),
+) as Record<FaultCode, { status: number; means: string }>;
 
 export const isRetryable = (code: FaultCode) => FAULTS[code].status === 429 || FAULTS[code].status >= 500;
 

@@ -13,6 +13,10 @@ export function Whole(options: Parameters<typeof Type.Integer>[0] = {}) {
 
 const shown = (example?: string) => (example === undefined ? {} : { examples: [example] });
 
+/** A time, which callers may give with any offset from UTC. */
+export const DateTime = (description: string, example?: string) =>
+  Type.String({ format: "date-time", description, ...shown(example) });
+
 /** A text that may be empty. */
 export const AnyText = (maxLength: number, description: string, example?: string) =>
   Type.String({ maxLength, description, ...shown(example) });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, SomeText } from "../../../lib/contract/schema.ts";
+import { DateTime, Id, SomeText } from "../../../lib/contract/schema.ts";
 import { Slug } from "./tenants.contract.ts";
 
 const operator = { by: "operator" } as const;
@@ -57,11 +57,7 @@ const Moved = Type.Object(
         examples: [0],
       }),
     }),
-    created_at: Type.String({
-      format: "date-time",
-      description: "When it was created.",
-      examples: ["2026-01-31T09:30:00.000Z"],
-    }),
+    created_at: DateTime("When it was created.", "2026-01-31T09:30:00.000Z"),
   },
   { description: "The tenant, as its export began." },
 );

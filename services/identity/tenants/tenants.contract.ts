@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Name, page, Storage, Timestamp } from "../../../lib/contract/schema.ts";
+import { DateTime, Id, Name, page, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 
 /** Removal status of each storage place, in an erasure's answer and receipt. */
 export const REMOVAL = {
@@ -11,11 +11,9 @@ export const REMOVAL = {
       "parts of pages. `deleted`: by MongoDB, whose data files, journal and oplog may keep them until the space is reused.",
   }),
   backups_until: nullable(
-    Type.String({
-      format: "date-time",
-      description:
-        "Time until which the operator's backups may contain the erased data (`BACKUP_RETENTION_DAYS`). Null: unknown.",
-    }),
+    DateTime(
+      "Time until which the operator's backups may contain the erased data (`BACKUP_RETENTION_DAYS`). Null: unknown.",
+    ),
   ),
 };
 

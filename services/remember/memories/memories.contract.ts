@@ -5,6 +5,7 @@ import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Instant } from "../../../lib/contract/instant.ts";
 import {
   AnyText,
+  DateTime,
   Id,
   Namespace,
   page,
@@ -73,12 +74,8 @@ export const Metadata = Type.Object(
   {},
   { additionalProperties: true, description: "Free-form data of the caller, at most 64 KB as JSON." },
 );
-const Freshness = nullable(
-  Type.String({ format: "date-time", description: "When the content was last known to be true." }),
-);
-const Expiry = nullable(
-  Type.String({ format: "date-time", description: "After this time it is no longer listed or found." }),
-);
+const Freshness = nullable(DateTime("When the content was last known to be true."));
+const Expiry = nullable(DateTime("After this time it is no longer listed or found."));
 const Begins = "When it begins to hold. Default: `freshness_date`, else when it was recorded.";
 const Ends =
   "When it stops holding, exclusive. Default: once it is superseded, when its successor begins to hold.";

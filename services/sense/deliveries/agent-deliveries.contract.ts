@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
-import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { DateTime, Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { DeliveryHealth } from "../../identity/agents/agents.contract.ts";
 import { EVENT_HEAD } from "../interests/interests.contract.ts";
 
@@ -167,10 +167,7 @@ export const drainDeliveries = operation({
   audit: true,
   overQuota: true,
   body: optional({
-    before: Type.String({
-      format: "date-time",
-      description: "Only deliveries created before this time. Default: now.",
-    }),
+    before: DateTime("Only deliveries created before this time. Default: now."),
   }),
   answer: Type.Object({
     discarded: Type.Integer(),

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
+import { DateTime, Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { idPattern } from "../../../lib/ids.ts";
 
 const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
@@ -130,9 +130,7 @@ const onMany = {
   body: {
     ids: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: "Only these." })),
     ...deadFilter,
-    until: Type.Optional(
-      Type.String({ format: "date-time", description: "Only those dead-lettered until this time." }),
-    ),
+    until: Type.Optional(DateTime("Only those dead-lettered until this time.")),
     ...dryRun,
   },
   answer: Type.Object({

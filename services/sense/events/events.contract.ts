@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { DateTime, Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
 export const BATCH_MAX_EVENTS = 100;
 /** How far ahead an event may be delayed. */
@@ -38,17 +38,16 @@ export const CloudEvent = component(
     }),
     ...optional({
       subject: Type.String({ ...text, description: "What the event is about." }),
-      time: Type.String({ format: "date-time", description: "When the event happened (RFC 3339)." }),
+      time: DateTime("When the event happened (RFC 3339)."),
       datacontenttype: Type.String({
         maxLength: MAX_ATTRIBUTE,
         pattern: `^${TOKEN}/${TOKEN}`,
         description: "Media type of `data`.",
       }),
       dataschema: Type.String({ format: "uri", ...URI, description: "Schema of `data`." }),
-      notbefore: Type.String({
-        format: "date-time",
-        description: `Not to be delivered before this time (RFC 3339), at most ${MAX_DELAY_DAYS} days ahead.`,
-      }),
+      notbefore: DateTime(
+        `Not to be delivered before this time (RFC 3339), at most ${MAX_DELAY_DAYS} days ahead.`,
+      ),
       data: Type.Unknown({
         description: "Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings.",
       }),
@@ -149,9 +148,7 @@ const summary = {
       "`parked`: matching failed five times; an admin can retry it.",
   }),
   accepted_at: Timestamp,
-  waits_until: nullable(
-    Type.String({ format: "date-time", description: "While it waits: when it will be matched." }),
-  ),
+  waits_until: nullable(DateTime("While it waits: when it will be matched.")),
   matched_at: nullable(Timestamp),
   matched_count: nullable(Type.Integer({ description: "Agents it was matched to; null before matching." })),
   duplicate_sources: Type.Integer({ description: "Number of events with the same id from other sources." }),
@@ -192,7 +189,7 @@ export const listEvents = operation({
       source: Type.String({ description: "Only this source." }),
       subject: Type.String({ description: "Only this subject." }),
       id: Type.String({ description: "Only this `id`, as the producer sent it." }),
-      since: Type.String({ format: "date-time", description: "Only events accepted at this time or later." }),
+      since: DateTime("Only events accepted at this time or later."),
       unmatched: Type.Boolean({ description: "Only events that matched no agent." }),
       outcome: oneOf(["dead", "pending", "none"], {
         description:
@@ -228,10 +225,7 @@ export const streamEvents = operation({
   access: { by: "any" },
   query: optional({
     type: Type.String({ description: "Only types that match this glob.", examples: ["com.github.*"] }),
-    since: Type.String({
-      format: "date-time",
-      description: "Begin with events accepted at this time or later.",
-    }),
+    since: DateTime("Begin with events accepted at this time or later."),
   }),
   answer: Type.String(),
   produces: ["text/event-stream"],

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, page, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
+import { DateTime, Id, page, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
 export const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
@@ -58,11 +58,9 @@ export const Interest = component("Interest", {
   retry_delays_seconds: Delays,
   ordering_key: OrderingKey,
   filter_suspended_until: nullable(
-    Type.String({
-      format: "date-time",
-      description:
-        "Set while the interest is suspended because its filter or glob is too slow. Nothing matches until this time.",
-    }),
+    DateTime(
+      "Set while the interest is suspended because its filter or glob is too slow. Nothing matches until this time.",
+    ),
   ),
   created_at: Timestamp,
   updated_at: Timestamp,

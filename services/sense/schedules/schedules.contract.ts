@@ -1,7 +1,16 @@
 import { type Static, Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { component, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { AnyText, Id, Name, page, partOf, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
+import {
+  AnyText,
+  DateTime,
+  Id,
+  Name,
+  page,
+  partOf,
+  SomeText,
+  Timestamp,
+} from "../../../lib/contract/schema.ts";
 import { PublishResult } from "../events/events.contract.ts";
 
 export const ON_MISSED = ["skip", "run_once", "run_all"] as const;
@@ -59,11 +68,7 @@ const TimeZone = Type.String({
   examples: ["Europe/Berlin"],
 });
 
-const At = Type.String({
-  format: "date-time",
-  description: "Instead of `cron`: the only time to publish (RFC 3339).",
-  examples: ["2026-12-31T18:00:00+01:00"],
-});
+const At = DateTime("Instead of `cron`: the only time to publish (RFC 3339).", "2026-12-31T18:00:00+01:00");
 
 const When = Type.String({
   description:
@@ -96,18 +101,11 @@ export const Schedule = component("Schedule", {
   on_missed: Missed,
   paused: Paused,
   next_run_at: nullable(
-    Type.String({
-      format: "date-time",
-      description: "The next tick. In the past while it is being retried, with the reason in `last_error`.",
-    }),
+    DateTime("The next tick. In the past while it is being retried, with the reason in `last_error`."),
   ),
-  last_run_at: nullable(
-    Type.String({ format: "date-time", description: "The latest published tick, or manual run." }),
-  ),
+  last_run_at: nullable(DateTime("The latest published tick, or manual run.")),
   last_event_id: nullable(Type.String({ description: "Id of its event." })),
-  last_missed_at: nullable(
-    Type.String({ format: "date-time", description: "The latest tick for which nothing was published." }),
-  ),
+  last_missed_at: nullable(DateTime("The latest tick for which nothing was published.")),
   last_error: nullable(Type.String({ description: "Why the latest attempt failed; null after a success." })),
   last_error_at: nullable(Timestamp),
   run_count: Type.Integer({ description: "Events published." }),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { component, nullable, oneOf, operation, optional } from "../../../../lib/contract/contract.ts";
 import { Cursor } from "../../../../lib/contract/cursor.ts";
-import { Id, page, Timestamp, Uuid } from "../../../../lib/contract/schema.ts";
+import { DateTime, Id, page, Timestamp, Uuid } from "../../../../lib/contract/schema.ts";
 
 /** Replays of history: past events for an agent that is new, or was reset. */
 
@@ -35,16 +35,12 @@ const perMinute = Type.Integer({
 });
 
 const wanted = optional({
-  from: Type.String({
-    format: "date-time",
-    description: "Events accepted at this time or later. Pass either this or `from_event`.",
-    examples: ["2026-01-31T09:30:00.000Z"],
-  }),
+  from: DateTime(
+    "Events accepted at this time or later. Pass either this or `from_event`.",
+    "2026-01-31T09:30:00.000Z",
+  ),
   from_event: Id("evt", "This event and those accepted after it."),
-  until: Type.String({
-    format: "date-time",
-    description: "Events accepted at this time or before. Default: now.",
-  }),
+  until: DateTime("Events accepted at this time or before. Default: now."),
   interest_id: InterestId,
   again: again,
 });
