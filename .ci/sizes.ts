@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 81_516, files: 605 },
+    most: { lines: 81_410, files: 603 },
   },
   {
     name: "embedded driver",
@@ -42,7 +42,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 86_207 },
+    most: { lines: 86_181 },
   },
 ];
 

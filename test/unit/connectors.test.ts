@@ -16,7 +16,7 @@ import {
 } from "../../services/sense/connectors/connectors.model.ts";
 import { FRESH_MS, present, shownUrl } from "../../services/sense/connectors/connectors.ts";
 import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
-import { Intake } from "../../services/sense/connectors/intake.ts";
+import { newIntake } from "../../services/sense/connectors/intake.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
 import { resolveHost } from "../support/dns.ts";
 import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
@@ -169,7 +169,7 @@ describe("a message", () => {
       ...{ body, size: (each.body ?? body).length, content_type: null, headers: {}, acknowledge: () => {} },
       ...each,
     }));
-    const verdicts = await new Intake({ call } as never, doc as never, 1000).take(messages as never);
+    const verdicts = await newIntake({ call } as never, doc as never, 1000)(messages as never);
     return { verdicts, ids: events.map(({ id }) => id), dead };
   }
 

@@ -88,62 +88,52 @@ function sourceOf(connector_id: string): string {
   return `/ingest/connectors/${connector_id}`;
 }
 
-/** Makes a connector's messages durable, as events or as dead letters: one verdict for each. */
-export class Intake {
-  readonly #broker: ServiceBroker;
-  readonly #connector: ConnectorDoc;
-  readonly #mapping: Mapping;
-  readonly #maxBytes: number;
+/** Makes messages durable, as events or as dead letters: one verdict for each. @throws Error if nothing could be published */
+export type Intake = (messages: BrokerMessage[]) => Promise<Verdict[]>;
 
-  constructor(broker: ServiceBroker, connector: ConnectorDoc, maxBytes: number) {
-    this.#broker = broker;
-    this.#connector = connector;
-    this.#mapping = compileMapping({ ...connector.mapping, source: connector.source });
-    this.#maxBytes = maxBytes;
-  }
-
-  /** @throws Error if nothing could be published. */
-  async take(messages: BrokerMessage[]): Promise<Verdict[]> {
+export function newIntake(broker: ServiceBroker, registration: ConnectorDoc, maxBytes: number): Intake {
+  const mapping = compileMapping({ ...registration.mapping, source: registration.source });
+  const of = { inlet: "connectors", registration, source: sourceOf(registration._id) } as const;
+  return async (messages) => {
     const read = messages.map((message): Entering => {
       const { headers } = message;
-      return { ...this.#read(message), headers, dedupe: makeId(message) ?? undefined };
+      const dedupe = makeId(message) ?? undefined;
+      return { ...readMessage(registration._id, mapping, message, maxBytes), headers, dedupe };
     });
-    const registration = this.#connector;
-    const of = { inlet: "connectors", registration, source: sourceOf(registration._id) } as const;
-    const verdicts = (await enterAll(this.#broker, of, read)).map(toVerdict);
+    const verdicts = (await enterAll(broker, of, read)).map(toVerdict);
     for (const verdict of verdicts) metrics.connectorMessages.inc({ outcome: verdict });
     return verdicts;
-  }
+  };
+}
 
-  #read(message: BrokerMessage): Read {
-    const { body, size, unreadable, content_type, content_encoding, headers } = message;
-    if (unreadable !== undefined)
-      return unread(`mapping error: the message cannot be read: ${unreadable}`, body);
-    if (size > this.#maxBytes) {
-      const error = `mapping error: the message has ${size} bytes; the limit is ${this.#maxBytes}`;
-      return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
-    }
-    if (content_encoding) {
-      const decoded = decode(content_encoding.trim().toLowerCase(), body, this.#maxBytes);
-      if (typeof decoded === "string") return unread(`mapping error: ${decoded}`, body);
-      return this.#read({ ...message, body: decoded, size: decoded.length, content_encoding: null });
-    }
-    const default_id = makeId(message) ?? randomUUID();
-    const attributes = readAttributes(message.values ?? headers);
-    if (attributes)
-      return readBinary(this.#connector._id, attributes, message, { default_id, headers, structured: true });
-    if (!isUtf8(body)) return unread("mapping error: the message is not UTF-8", body);
-    let payload: unknown;
-    try {
-      payload = parseJsonBytes(body, { exact: true });
-    } catch (err) {
-      const error = `mapping error: ${unreadableJson("message", err)}`;
-      return { error, payload: body.toString("utf8") };
-    }
-    const structured = mediaTypeOf(content_type ?? "") === STRUCTURED;
-    const origin = { default_id, headers, structured };
-    return { ...mapOne(this.#mapping, this.#connector._id, payload, origin), payload, origin };
+function readMessage(id: string, mapping: Mapping, message: BrokerMessage, maxBytes: number): Read {
+  const { body, size, unreadable, content_type, content_encoding, headers } = message;
+  if (unreadable !== undefined)
+    return unread(`mapping error: the message cannot be read: ${unreadable}`, body);
+  if (size > maxBytes) {
+    const error = `mapping error: the message has ${size} bytes; the limit is ${maxBytes}`;
+    return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
   }
+  if (content_encoding) {
+    const decoded = decode(content_encoding.trim().toLowerCase(), body, maxBytes);
+    if (typeof decoded === "string") return unread(`mapping error: ${decoded}`, body);
+    const plain = { ...message, body: decoded, size: decoded.length, content_encoding: null };
+    return readMessage(id, mapping, plain, maxBytes);
+  }
+  const default_id = makeId(message) ?? randomUUID();
+  const attributes = readAttributes(message.values ?? headers);
+  if (attributes) return readBinary(id, attributes, message, { default_id, headers, structured: true });
+  if (!isUtf8(body)) return unread("mapping error: the message is not UTF-8", body);
+  let payload: unknown;
+  try {
+    payload = parseJsonBytes(body, { exact: true });
+  } catch (err) {
+    const error = `mapping error: ${unreadableJson("message", err)}`;
+    return { error, payload: body.toString("utf8") };
+  }
+  const structured = mediaTypeOf(content_type ?? "") === STRUCTURED;
+  const origin = { default_id, headers, structured };
+  return { ...mapOne(mapping, id, payload, origin), payload, origin };
 }
 
 function toVerdict(entered: Entered | Later): Verdict {

@@ -9,7 +9,7 @@ import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
 import { type ConnectorDoc, ConnectorModel, ConnectorNodeModel, sealedAt } from "./connectors.model.ts";
 import { FRESH_MS } from "./connectors.ts";
 import { Consumer } from "./consumer.ts";
-import { Intake } from "./intake.ts";
+import { type Intake, newIntake } from "./intake.ts";
 import { Reporter, type ReporterDeps } from "./reporter.ts";
 
 type ConnectorClass = new (source: BrokerSource) => Connector;
@@ -102,7 +102,7 @@ export class Runner {
     const consumer = new Consumer(
       {
         connect: (after) => {
-          intake ??= new Intake(broker, doc, config.EVENT_MAX_BYTES);
+          intake ??= newIntake(broker, doc, config.EVENT_MAX_BYTES);
           url ??= secrets.open(doc.sealed_url, sealedAt(doc._id));
           return this.#connector(kind, doc, url, after);
         },
@@ -110,7 +110,7 @@ export class Runner {
           const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
           modes.requireWrites();
           await usage.require(doc.tenant_id, bytes);
-          return asBackground(doc.tenant_id, "connectors", () => intake.take(messages));
+          return asBackground(doc.tenant_id, "connectors", () => intake(messages));
         },
         changed: () => reporter.changed(),
         trouble: (reason) => this.#logTrouble(doc, reason),

@@ -1,5 +1,7 @@
 import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
+import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { conflict, invalidValue, notFound } from "../../../lib/contract/faults.ts";
@@ -8,6 +10,7 @@ import { defined } from "../../../lib/defined.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { account } from "../../../middlewares/audit.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { noteChange, tally } from "../../platform/usage/tally.ts";
@@ -21,12 +24,14 @@ import {
   visibleAgent,
 } from "./dead-letter-find.ts";
 import { causeOf, deadFields, keptReason, NOT_DEAD } from "./dead-letter-state.ts";
-import { DeadLetter, type listDeadLetters } from "./dead-letters.contract.ts";
+import { DeadLetter, type DeadLetterNotice, type listDeadLetters } from "./dead-letters.contract.ts";
 import {
   type DeliveryDeps,
   type DeliveryDoc,
+  inBatches,
   type Origin,
   ofEvent,
+  SHORTEST,
   timelinePush,
   upToBytes,
 } from "./deliveries.model.ts";
@@ -247,4 +252,43 @@ export function byRows(rows: Pick<DeliveryDoc, "_id">[]) {
     _id: { $in: rows.slice(i * WRITE_ROWS, (i + 1) * WRITE_ROWS).map(({ _id }) => _id) },
     state: "dead" as const,
   }));
+}
+
+/** Rows that are announced at a time. */
+const ANNOUNCED = 100;
+
+/** Publishes `service.delivery.dead_lettered` for dead rows and clears their mark; repeated after a crash it adds nothing. */
+export function newAnnouncements(deps: DeliveryDeps): () => Promise<boolean> {
+  const asking = { rows: deps.deliveries, by: "announce_at", now: deps.store.now } as const;
+  const due = new Due({ ...asking, batch: ANNOUNCED, projection: SHORTEST });
+  return () =>
+    due.work(async (tenant_id, rows) => {
+      for (const batch of inBatches(rows)) await announceBatch(deps, tenant_id, batch);
+    });
+}
+
+async function announceBatch(deps: DeliveryDeps, tenant_id: string, rows: DeliveryDoc[]): Promise<void> {
+  const { broker, deliveries } = deps;
+  const envelopes = await loadEnvelopes(broker, tenant_id, rows);
+  await Promise.all(rows.map((row) => announce(broker, row, envelopes.get(row.event_id ?? ""))));
+  for (const [announce_at, same] of Map.groupBy(rows, (row) => row.announce_at?.getTime() as number)) {
+    // Clear only announced marks: a row that was replayed and dead-lettered again meanwhile has another time.
+    const guard = { _id: { $in: same.map(({ _id }) => _id) }, announce_at: new Date(announce_at) };
+    await deliveries.updateMany(tenant_id, guard, { $unset: { announce_at: 1 } });
+  }
+}
+
+async function announce(broker: ServiceBroker, row: DeliveryDoc, envelope?: string): Promise<void> {
+  // Never announce a dead-lettered announcement: it would loop.
+  if (envelope !== undefined && isPlatformType(JSON.parse(envelope).type)) return;
+  const { _id, tenant_id, event_id, agent_id, attempt_count, dead_lettered_at } = row;
+  const dlq_reason = row.dlq_reason as string;
+  const dead = { delivery_id: _id, event_id, agent_id, attempt_count, dlq_reason };
+  await broker.call("events.emit", {
+    tenant_id,
+    type: "service.delivery.dead_lettered" satisfies PlatformEventType,
+    subject: _id,
+    data: dead satisfies Static<typeof DeadLetterNotice>,
+    dedupe: `${_id} ${dead_lettered_at?.getTime()}`,
+  });
 }

@@ -13,11 +13,10 @@ import type { NewDelivery } from "../interests/receiver.ts";
 import * as ofAgents from "./agent-deliveries.contract.ts";
 import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
-import { newAnnouncements } from "./announce.ts";
 import { observeBacklog } from "./backlog.ts";
 import { type ClaimRequest, Claims } from "./claim.ts";
 import * as dead from "./dead-letters.contract.ts";
-import { countGroups, DeadLetters, discardMany, type Unmappable } from "./dead-letters.ts";
+import { countGroups, DeadLetters, discardMany, newAnnouncements, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
 import { Enqueuer } from "./enqueue.ts";
@@ -352,7 +351,7 @@ function newDomain(
     settlements: new Settlements(settling),
     replays: new Replays({ ...deps, deadLetters, enqueuer, loop: replays }),
     sweep: new Sweep(deps),
-    announce: newAnnouncements(broker, deliveries, store.now),
+    announce: newAnnouncements(deps),
     statistics,
     asks: (agent: OfAgent) => progress.asked(agent, store.now()),
     health,

@@ -17,8 +17,7 @@ import { action, type CallOf, idempotent, type Runtime, type ServiceFactory } fr
 import type { ScheduleStatus } from "./schedules.contract.ts";
 import * as contract from "./schedules.contract.ts";
 import { type ScheduleDoc, ScheduleModel } from "./schedules.model.ts";
-import { checkEvent, eventOf, givenEvent } from "./tick-event.ts";
-import { TICK_MS, Ticker } from "./ticker.ts";
+import { checkEvent, eventOf, givenEvent, TICK_MS, Ticker } from "./ticker.ts";
 import { inWords, readTiming, tickAfter, ticksAfter, type When } from "./timing.ts";
 
 const ENDED_DAYS = 30;

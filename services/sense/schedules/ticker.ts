@@ -1,8 +1,9 @@
 import type { ServiceBroker } from "moleculer";
 import { MESSAGE_BYTES } from "../../../lib/broker/between-nodes.ts";
-import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { type CloudEvent, invalidEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
-import { FAULTS, Fault, type FaultCode, isRetryable } from "../../../lib/contract/faults.ts";
+import { FAULTS, Fault, type FaultCode, isFault, isRetryable } from "../../../lib/contract/faults.ts";
+import { derivedId } from "../../../lib/ids.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Due } from "../../../mixins/due.ts";
@@ -12,8 +13,9 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { StorageUsage } from "../../platform/usage/usage.ts";
+import { checkClientEvent, requireSize } from "../events/client-event.ts";
+import type { ScheduledEvent } from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
-import { eventOf, tickId } from "./tick-event.ts";
 import { type Plan, planTicks, type Timing } from "./timing.ts";
 
 interface TickerDeps {
@@ -176,4 +178,57 @@ async function isActiveOwner(broker: ServiceBroker, tenant_id: string, owner_id:
   const asked = { tenant_id, agent_ids: [owner_id] };
   const [agent] = await broker.call<{ status: string }[], unknown>("agents.get_many", asked);
   return agent?.status === "active";
+}
+
+/** The attributes that each tick gives. */
+const GIVEN = ["id", "time", "specversion", "notbefore"];
+
+type Stored = Pick<ScheduleDoc, "event" | "content">;
+
+export function givenEvent({ event, content = "{}" }: Stored): ScheduledEvent {
+  return { ...JSON.parse(event), ...JSON.parse(content) };
+}
+
+function toStored({ data, data_base64, ...attributes }: Record<string, unknown>): Stored {
+  return { event: JSON.stringify(attributes), content: JSON.stringify({ data, data_base64 }) };
+}
+
+/** Builds the event of a schedule for a time. */
+export function eventOf(
+  { _id, ...stored }: Pick<ScheduleDoc, "_id"> & Stored,
+  id: string,
+  time: Date,
+): CloudEvent {
+  return {
+    specversion: "1.0",
+    id,
+    source: `sensorium/schedules/${_id}`,
+    time: time.toISOString(),
+    ...givenEvent(stored),
+  };
+}
+
+/** Returns the id of the event for a tick: the same one on every node, so that a repetition is a duplicate. */
+function tickId({ secret }: Pick<ScheduleDoc, "secret">, tick: Date): string {
+  return derivedId("evt", "tick", secret, tick.toISOString());
+}
+
+/** Returns an event as it is stored. @throws Fault invalid_event, with a field below `event`; payload_too_large */
+export function checkEvent(schedule_id: string, given: Record<string, unknown>, maxBytes: number): Stored {
+  try {
+    for (const name of GIVEN)
+      if (given[name] !== undefined)
+        throw invalidEvent(name, given[name], "no value: each tick gives the event one");
+    const now = new Date();
+    const event = checkClientEvent(
+      eventOf({ _id: schedule_id, ...toStored(given) }, derivedId("evt", "of a tick to come"), now),
+      now.getTime(),
+    );
+    requireSize(Buffer.byteLength(JSON.stringify(event)), maxBytes);
+  } catch (err) {
+    if (!isFault(err) || err.type !== "invalid_event") throw err;
+    const { field } = err.data as { field: string };
+    throw new Fault("invalid_event", `event.${err.message}`, { ...err.data, field: `event.${field}` });
+  }
+  return toStored(given);
 }
