@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type Context, Errors, type Middleware } from "moleculer";
@@ -31,20 +31,21 @@ async function onNode<T>(work: (node: Node) => Promise<T>, middlewares: Middlewa
   }
 }
 
-const powerWent = () => new Error("the power went");
-
-/** Fails an action when it is called for the nth time, before or after it did its work. */
-function breaking(at: number, moment: "before" | "after", failure: () => Error = powerWent): Middleware {
-  let calls = 0;
+/** Fails the first call of an action, before or after it does its work. */
+function breaking(action: string, moment: "before" | "after", failure: () => Error): Middleware {
+  let isOver = false;
   return {
     name: "breaking",
-    localAction: (next: (ctx: Context) => Promise<unknown>) => async (ctx: Context) => {
-      const breaks = calls++ === at;
-      if (breaks && moment === "before") throw failure();
-      const result = await next(ctx);
-      if (breaks) throw failure();
-      return result;
-    },
+    localAction:
+      (next: (ctx: Context) => Promise<unknown>, { name }: { name: string }) =>
+      async (ctx: Context) => {
+        const breaks = name === action && !isOver;
+        if (breaks) isOver = true;
+        if (breaks && moment === "before") throw failure();
+        const result = await next(ctx);
+        if (breaks) throw failure();
+        return result;
+      },
   } as unknown as Middleware;
 }
 
@@ -55,75 +56,58 @@ async function expectGood({ broker }: Node, { admin, agent, tenant_id }: Credent
   expect(await broker.call("tenants.list", {})).toMatchObject({ total: 1, tenants: [{ slug: "default" }] });
 }
 
+async function expectWritten(): Promise<void> {
+  expect(await readdir(dataDir)).not.toContain(".credentials.pending");
+  expect((await stat(join(dataDir, "credentials.json"))).mode & 0o777).toBe(0o600);
+}
+
 describe("the first start", () => {
-  test.each(["before", "after"] as const)(
-    "can end at any step (%s it): the next one finishes it",
-    async (moment) => {
-      let done = false;
-      let steps = 0;
-      for (; !done; steps++) {
-        await rm(dataDir, { recursive: true });
-        const attempt = onNode(start, [breaking(steps, moment)]);
-        done = await attempt.then(
-          () => true,
-          (err: Error) => {
-            expect(err.message).toBe("the power went");
-            return false;
-          },
-        );
-        await onNode(async (node) => {
-          const shown = await start(node);
-          expect(shown === null).toBe(done);
-          expect(shown ?? (await kept())).toEqual(await kept());
-          await expectGood(node, await kept());
-        });
-        expect(await readdir(dataDir)).not.toContain(".credentials.pending");
-        expect((await stat(join(dataDir, "credentials.json"))).mode & 0o777).toBe(0o600);
-      }
-      expect(steps).toBeGreaterThan(4);
-    },
-  );
-
-  test("goes on when a node goes away in it, and its services are there again", async () => {
-    const gone = () => new Errors.RequestRejectedError({ action: "users.insert_first", nodeID: "worker" });
-    for (const at of [0, 1, 2, 3]) {
-      await rm(dataDir, { recursive: true });
-      await onNode(
-        async (node) => {
-          expect(await start(node)).toEqual(await kept());
-          await expectGood(node, await kept());
-        },
-        [breaking(at, "after", gone)],
-      );
-    }
-  });
-
-  test("that ended before the file had its name shows the same credentials again", async () => {
+  // What is stored before a call, the one before it has left.
+  test.each([
+    ["before", "tenants.found"],
+    ["before", "users.insert_first"],
+    ["before", "agents.insert_first"],
+    ["before", "keys.insert_first"],
+    ["after", "keys.insert_first"],
+    ["after", "tenants.found"],
+  ] as const)("can end %s %s: the next one finishes it", async (moment, action) => {
+    const powerWent = breaking(action, moment, () => new Error("the power went"));
+    await expect(onNode(start, [powerWent])).rejects.toThrow("the power went");
     await onNode(async (node) => {
-      const first = (await start(node)) as Credentials;
-      await writeFile(join(dataDir, ".credentials.pending"), JSON.stringify(first));
-      await rm(join(dataDir, "credentials.json"));
-      expect(await start(node)).toEqual(first);
+      expect(await start(node)).toEqual(await kept());
       await expectGood(node, await kept());
     });
+    await expectWritten();
   });
+
+  test.each(["users.insert_first", "tenants.found"])(
+    "goes on when a node goes away in %s, and its services are there again",
+    async (action) => {
+      const gone = () => new Errors.RequestRejectedError({ action, nodeID: "worker" });
+      const check = async (node: Node) => {
+        expect(await start(node)).toEqual(await kept());
+        await expectGood(node, await kept());
+      };
+      await onNode(check, [breaking(action, "after", gone)]);
+    },
+  );
 });
 
 describe("a later start", () => {
-  test("changes only the addresses", async () => {
+  test("changes only the addresses, finishes what was pending, and creates nothing else", async () => {
     await onNode(async (node) => {
       const first = await start(node, 3000);
+      await expectWritten();
       expect(await start(node, 4000)).toBeNull();
       const base_url = "http://127.0.0.1:4000/v1";
-      expect(await kept()).toEqual({ ...first, base_url, ingest_url: "http://127.0.0.1:4000" });
-      expect((await stat(join(dataDir, "credentials.json"))).mode & 0o777).toBe(0o600);
-    });
-  });
-
-  test("creates nothing if the file is gone, and does not touch an unreadable one", async () => {
-    await onNode(async (node) => {
-      await start(node);
+      const moved = { ...first, base_url, ingest_url: "http://127.0.0.1:4000" };
+      expect(await kept()).toEqual(moved);
+      await expectWritten();
+      // The start before ended before the file had its name: the same credentials are shown again.
       const file = join(dataDir, "credentials.json");
+      await rename(file, join(dataDir, ".credentials.pending"));
+      expect(await start(node, 4000)).toEqual(moved);
+      await expectGood(node, await kept());
       await rm(file);
       expect(await start(node)).toBeNull();
       expect(await readdir(dataDir)).not.toContain("credentials.json");
@@ -142,25 +126,20 @@ describe("a later start", () => {
   });
 });
 
-describe("two nodes that start at once on one record", () => {
-  test("make one tenant, and only one of them shows credentials, which are good", async () => {
-    const other = await ownFolder();
-    await onNode(async (node) => {
-      const config = { ...node.runtime.config, DATA_DIR: other };
-      const elsewhere = { ...node, runtime: { ...node.runtime, config } };
-      const shown = (await Promise.all([start(node), start(elsewhere)])).filter((each) => each !== null);
-      expect(shown).toHaveLength(1);
-      await expectGood(node, shown[0] as Credentials);
-    });
-    expect([...(await readdir(dataDir)), ...(await readdir(other))]).not.toContain(".credentials.pending");
+test("two nodes that start at once on one record make one tenant and one key for tokens", async () => {
+  const other = await ownFolder();
+  await onNode(async (node) => {
+    const config = { ...node.runtime.config, DATA_DIR: other };
+    const elsewhere = { ...node, runtime: { ...node.runtime, config } };
+    const shown = (await Promise.all([start(node), start(elsewhere)])).filter((each) => each !== null);
+    // The other one has none to show.
+    expect(shown).toHaveLength(1);
+    await expectGood(node, shown[0] as Credentials);
+    const { store, secrets } = node.runtime;
+    await store.collection(SigningKeyModel).system.deleteMany({});
+    const opened = [1, 2, 3, 4].map(() => new SigningKeys(store, secrets));
+    await Promise.all(opened.map((keys) => keys.load()));
+    expect(new Set(opened.map((keys) => keys.signer(store.now()).jwk.kid)).size).toBe(1);
   });
-
-  test("agree on one key for tokens", async () => {
-    await onNode(async ({ runtime: { store, secrets } }) => {
-      await store.collection(SigningKeyModel).system.deleteMany({});
-      const opened = [1, 2, 3, 4].map(() => new SigningKeys(store, secrets));
-      await Promise.all(opened.map((keys) => keys.load()));
-      expect(new Set(opened.map((keys) => keys.signer(store.now()).jwk.kid)).size).toBe(1);
-    });
-  });
+  expect([...(await readdir(dataDir)), ...(await readdir(other))]).not.toContain(".credentials.pending");
 });
