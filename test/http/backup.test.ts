@@ -15,8 +15,9 @@ import { startServer } from "../support/server.ts";
 import { useServer } from "../support/use.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const ENV = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
 const scratch = await ownFolder();
-const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+const server = await useServer({ env: ENV });
 
 /** Runs `npm run backup`, or another command for data folders, as npm would. */
 function npmRun(command: "backup" | "restore" | "check" | "salvage", path: string | null, dataDir: string) {
@@ -91,7 +92,7 @@ test("everything accepted before a backup under load exists after its restore", 
   expect(await npmRun("salvage", dataDir, folder)).toMatchObject({ code: 0 });
   expect(await readFile(join(dataDir, blob), "utf8")).toBe("a blob");
   expect((await stat(join(dataDir, "secret.key"))).mode & 0o777).toBe(0o600);
-  await using restored = await startServer({ dataDir, env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  await using restored = await startServer({ dataDir, env: ENV });
   expect(restored.credentials.agent).toEqual(agent);
   expect((await api(restored).post("/auth/login", admin)).status).toBe(200);
   const there = api(restored, await agentToken(restored, agent.api_key));
@@ -127,35 +128,42 @@ test("a backup is made while a tenant's blobs are being erased, with those that 
 });
 
 describe("refused", () => {
-  test("a backup onto an existing file", async () => {
+  /** The command prints the error's message alone. */
+  const refuses = async (attempt: Promise<unknown>, line: RegExp) => {
+    const error = await attempt.catch((err: Error) => err);
+    expect(error).toBeInstanceOf(DirectoryError);
+    expect(error).toMatchObject({ message: expect.stringMatching(line) });
+  };
+
+  test("a backup onto an existing file, and into or of a folder that cannot be", async () => {
     const file = join(await newFolder(), "there");
     await writeFile(file, "precious");
     const { code, output } = await npmRun("backup", file, server.dataDir);
     expect({ code, output }).toEqual({ code: 1, output: `${file} already exists. Give a new file name.\n` });
     expect(await readFile(file, "utf8")).toBe("precious");
-  });
-
-  test.each([
-    ["--help", /^Usage: sensorium-server backup FILE; in a checkout npm run backup -- FILE\n$/],
-    ["/no/such/folder/backup", /^\/no\/such\/folder\/backup cannot be created: ENOENT: .*\n$/],
-  ])("a backup into %s", async (file, line) => {
-    const { code, output } = await npmRun("backup", file, server.dataDir);
-    expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(line) });
-  });
-
-  test("a backup of a folder without a store", async () => {
+    const usage = "Usage: sensorium-server backup FILE; in a checkout npm run backup -- FILE\n";
+    expect(await npmRun("backup", "--help", server.dataDir)).toEqual({ code: 1, output: usage });
+    const nowhere = "/no/such/folder/backup";
+    await refuses(
+      backUp(server.dataDir, nowhere),
+      /^\/no\/such\/folder\/backup cannot be created: ENOENT: .*$/,
+    );
     const dataDir = await newFolder();
-    const output = `${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.\n`;
-    expect(await npmRun("backup", join(scratch, "none"), dataDir)).toEqual({ code: 1, output });
+    const none = new RegExp(
+      `^${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.$`,
+    );
+    await refuses(backUp(dataDir, join(scratch, "none")), none);
   });
 
   test("a restore into a folder that is not empty, which stays as it is", async () => {
     const file = join(await newFolder(), "whole");
-    expect(await npmRun("backup", file, server.dataDir)).toMatchObject({ code: 0 });
+    await backUp(server.dataDir, file);
     const dataDir = await newFolder();
     await writeFile(join(dataDir, "sensorium.db"), "precious");
-    const output = `DATA_DIR ${dataDir} is not empty (it contains sensorium.db). Give an empty one.\n`;
-    expect(await npmRun("restore", file, dataDir)).toEqual({ code: 1, output });
+    const line = new RegExp(
+      `^DATA_DIR ${dataDir} is not empty \\(it contains sensorium.db\\). Give an empty one.$`,
+    );
+    await refuses(restore(file, dataDir), line);
     expect(await readFile(join(dataDir, "sensorium.db"), "utf8")).toBe("precious");
   });
 
@@ -195,12 +203,7 @@ describe("refused", () => {
     const file = join(await newFolder(), "file");
     await make(file);
     const dataDir = await newFolder();
-    for (const folder of [dataDir, join(dataDir, "absent")]) {
-      const error = await restore(file, folder).catch((err: Error) => err);
-      // The command prints its message alone.
-      expect(error).toBeInstanceOf(DirectoryError);
-      expect(error).toMatchObject({ message: expect.stringMatching(line) });
-    }
+    for (const folder of [dataDir, join(dataDir, "absent")]) await refuses(restore(file, folder), line);
     expect(await readdir(dataDir)).toEqual([]);
   });
 });

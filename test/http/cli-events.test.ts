@@ -89,7 +89,7 @@ test("tail shows each event once, also what came while the service was away", as
 test("listen that is ended before `--count` exits as interrupted", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.one" });
   await admin.publish({ type: "com.example.one", source: "urn:t" });
-  const hearing = cli.spawn(["listen", "--count", "100"]);
+  const hearing = cli.start(["listen", "--count", "100"]);
   await settle(() => hearing.out().includes("com.example.one"));
   expect((await hearing.end("SIGINT")).code).toBe(130);
 });
@@ -155,7 +155,7 @@ test.each(["stream", "poll"])("a command of listen by %s that says to try later 
   expect([code, out]).toEqual([0, "opened\n"]);
   expect(err).toMatch(/ ended with 75: paused until \d{4}-[^\n]+\n$/);
   expect((await admin.events.get({ event_id })).receivers).toMatchObject([{ attempt_count: 1 }]);
-  const paused = cli.spawn(["listen", "--by", by, "--pause-on", "9", "--exec", "exit 9"], { env });
+  const paused = cli.start(["listen", "--by", by, "--pause-on", "9", "--exec", "exit 9"], { env });
   await admin.publish({ type: event_type, source: "urn:t" });
   await settle(() => paused.err().includes("ended with 9: paused until"));
   expect((await own.deliveries.poll({ wait: 30 })).deliveries).toMatchObject([{ attempt_count: 1 }]);

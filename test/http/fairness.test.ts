@@ -11,9 +11,9 @@ import { openStream } from "../support/stream.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 import { use } from "../support/use.ts";
 
-const BACKLOG = 20_000;
+const BACKLOG = 5_000;
 const BATCH = 100;
-const EVENTS = 100;
+const EVENTS = 40;
 /** Far more than it takes, far less than waiting for the backlog, a lease or a push time-out would be: ms. */
 const SOON = 10_000;
 /** Scales with the time to publish half of the backlog, for slow machines. */
@@ -128,7 +128,7 @@ test("the backlog itself is given out oldest first, about", async () => {
 
 const BATCHES = 5;
 const MEMORIES = 500;
-const READS = 200;
+const READS = 120;
 
 const [crowded, calm] = await Promise.all([
   makeWorld(ground.server, "crowded"),

@@ -3,11 +3,10 @@ import { describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, NO_LIMITS, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
-import { useServer } from "../support/use.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, refused, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
-const server = await useServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...NO_LIMITS } });
+const server = await useShared();
 const world = await makeWorld(server, "acme");
 const admin = world.admin;
 
@@ -54,7 +53,7 @@ describe("exchanging a key", () => {
     expect(ok(await api(server, body.access_token).get("/auth/me"))).toMatchObject({
       kind: "agent",
       agent: { id: agent.id, team_id: team.id },
-      tenant: { id: world.tenant_id, slug: "acme" },
+      tenant: { id: world.tenant_id, slug: world.slug },
       scopes: ["send", "receive"],
       expires_at: body.expires_at,
     });
@@ -152,7 +151,7 @@ describe("signing in", () => {
       { email, password: "wrong" },
       { email: "nobody@acme.example", password },
       { email: "not an address", password },
-      { email, password, tenant_slug: "globex" },
+      { email, password, tenant_slug: other.slug },
       { email, password, tenant_slug: "nowhere" },
       { email: disabled.email, password: disabled.password },
       { email: "both@acme.example", password },
@@ -162,16 +161,18 @@ describe("signing in", () => {
       expect(status).toBe(401);
       expect({ ...body.error, request_id: "" }).toEqual({ ...answers[0]?.body.error, request_id: "" });
     }
-    for (const tenant_slug of ["acme", "globex"]) {
+    for (const { slug: tenant_slug, tenant_id } of [world, other]) {
       const { user } = ok(await login({ email: "both@acme.example", password, tenant_slug }));
-      expect(user.tenant_id).toBe(tenant_slug === "acme" ? world.tenant_id : other.tenant_id);
+      expect(user.tenant_id).toBe(tenant_id);
     }
     expect(ok(await login({ email, password })).user.id).toBe(id);
   });
 
   test("a new password ends all tokens of the person but the one that is answered", async () => {
     const { email, password } = await invite({ email: "carol@acme.example" });
-    const [first, second] = await Promise.all([1, 2].map(() => signIn(server, { email, password }, "acme")));
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => signIn(server, { email, password }, world.slug)),
+    );
     const caller = api(server, first);
     const change = (body: object) => caller.post("/auth/password", body);
     const next = { current_password: password, new_password: "correct horse battery" };
@@ -190,7 +191,7 @@ describe("signing in", () => {
 
   test("an admin disables, enables, promotes and gives a new password", async () => {
     const { id, email, password } = await invite({ email: "dave@acme.example" });
-    const token = await signIn(server, { email, password }, "acme");
+    const token = await signIn(server, { email, password }, world.slug);
     expect(await api(server, token).get("/users")).toMatchObject(refusal(403, "insufficient_scope"));
     ok(await admin.patch(`/users/${id}`, { role: "admin" }));
     await settle(async () => (await api(server, token).get("/users")).status === 200);
@@ -206,7 +207,7 @@ describe("signing in", () => {
   test("two admins who demote or delete each other at once leave one", async () => {
     const two = await makeWorld(server, "umbrella");
     const second = ok(await two.admin.post("/users", { email: "second@umbrella.example", role: "admin" }));
-    const other = api(server, await signIn(server, second, "umbrella"));
+    const other = api(server, await signIn(server, second, two.slug));
     const { id } = ok(await two.admin.get("/auth/me")).user;
     const all = [two.admin, other];
     const refused = await settle(async () => {
@@ -236,7 +237,9 @@ describe("signing in", () => {
     const took = Date.now() - used;
     expect((await keyRead()).last_used_at).not.toBeNull();
     const { email, password } = await invite({ email: "erin@acme.example" });
-    const [ended, other] = await Promise.all([1, 2].map(() => signIn(server, { email, password }, "acme")));
+    const [ended, other] = await Promise.all(
+      [1, 2].map(() => signIn(server, { email, password }, world.slug)),
+    );
     const renewed = await api(server, ended).post("/auth/session/renew", {});
     const [, derived] = /sensorium_session=([^;]+)/.exec(renewed.headers.get("set-cookie") as string) ?? [];
     expect((await api(server, derived).get("/auth/me")).status).toBe(200);
@@ -258,10 +261,10 @@ test("a tenant that is suspended is shut out, and loses nothing", async () => {
     ok(await other.admin.post(`/agents/${agent_id}/keys`, { scopes })) as { id: string; key: string };
   const [good, revoked] = [await keyOf(["send"]), await keyOf(["receive"])];
   ok(await other.admin.del(`/agents/${agent_id}/keys/${revoked.id}`));
-  expect(ok(await suspend("suspended"))).toMatchObject({ slug: "initech", status: "suspended" });
+  expect(ok(await suspend("suspended"))).toMatchObject({ slug: other.slug, status: "suspended" });
   await expectRefused(other.adminToken);
   const login = (password: string) =>
-    api(server).post("/auth/login", { ...other.credentials, password, tenant_slug: "initech" });
+    api(server).post("/auth/login", { ...other.credentials, password, tenant_slug: other.slug });
   const reasonOf = ({ status, body }: Answer) => [status, body.error.code, body.error.details.reason];
   const suspended = [401, "authentication_failed", "suspended"];
   // Owners of credentials that were right learn why; nobody else learns that the organisation exists.
@@ -275,16 +278,25 @@ test("a tenant that is suspended is shut out, and loses nothing", async () => {
   // The token is not revived, and a new one works.
   await expectRefused(other.adminToken);
   await settle(async () => (await other.admin.post("/auth/logout")).status === 401);
-  ok(await api(server).post("/auth/login", { ...other.credentials, tenant_slug: "initech" }));
+  ok(await api(server).post("/auth/login", { ...other.credentials, tenant_slug: other.slug }));
 });
 
-test("a SECRET_KEY that is a setting is replaced there", async () => {
-  const operator = api(server, OPERATOR_TOKEN);
-  const refused = refusal(422, "business_rule_violation", { rule: "secret_key_setting" });
-  expect(await operator.post("/rotation", { keys: ["secret"] })).toMatchObject(refused);
-  expect(await operator.post("/rotation/finish")).toMatchObject(refused);
-  expect(ok(await operator.get("/rotation")).secret_key).toMatchObject({
-    kept_in: "settings",
-    fallbacks: [],
-  });
+test("an e-mail that another organisation invites still signs its owner in, and its inviter sees no difference", async () => {
+  const [victims, attackers] = [await makeWorld(server, "victims"), await makeWorld(server, "attackers")];
+  const login = (body: object) => api(server).post("/auth/login", body);
+  const email = "ada@victims.example";
+  const { password } = ok(await victims.admin.post("/users", { email }));
+  const theirs = "known to the attacker";
+  ok(await attackers.admin.post("/users", { email, password: theirs }));
+  expect(ok(await login({ email, password })).user.tenant_id).toBe(victims.tenant_id);
+  expect(ok(await login({ email, password: theirs })).user.tenant_id).toBe(attackers.tenant_id);
+  const session = await api(server).post("/auth/session", { email, password });
+  expect(ok(session).tenant.slug).toBe(victims.slug);
+  // Where the account that fits is no good, another that fits is not in doubt.
+  const same = ok(await attackers.admin.post("/users", { email: "bob@victims.example", password }));
+  ok(await victims.admin.post("/users", { email: "bob@victims.example", password }));
+  const both = { email: "bob@victims.example", password };
+  await refused(login(both), "authentication_failed");
+  ok(await attackers.admin.patch(`/users/${same.id}`, { status: "disabled" }));
+  expect(ok(await login(both)).user.tenant_id).toBe(victims.tenant_id);
 });

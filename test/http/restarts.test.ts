@@ -3,7 +3,7 @@ import { DocumentModel } from "../../services/remember/documents/documents.model
 import { MemoryModel } from "../../services/remember/memories/memories.model.ts";
 import { OutputModel } from "../../services/work/outputs/outputs.model.ts";
 import type { Store } from "../../storage/connection.ts";
-import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, fannedOut, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { ingest, textFile } from "../support/documents.ts";
 import { type Api, agentToken, api, type Json } from "../support/http.ts";
 import { ofKits } from "../support/kits.ts";
@@ -19,7 +19,7 @@ import { order, register, SHOP, send } from "../support/webhooks.ts";
 const server = await useServer({
   env: {
     ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" },
-    ...{ DEVICE_CLAIMS_PER_HOUR: "3", TRUST_PROXY: "loopback" },
+    ...{ DEVICE_CLAIMS_PER_HOUR: "3", TRUST_PROXY: "loopback", PUSH_ALLOW_PRIVATE: "true" },
   },
 });
 const world = await makeWorld(server, "restarts");
@@ -52,6 +52,46 @@ const KILLED = Object.entries<() => Promise<Case>>({
         expect(delivery.event_id).toBe(event_id);
         expect((await send(hook, order({ n: "crash" }))).body.status).toBe("duplicate");
         await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "matched");
+      },
+    };
+  },
+  "events that many publish reach each receiver once": async () => {
+    const agents = await Promise.all([1, 2, 3].map(() => listener("com.kill.*")));
+    const accepted: string[] = [];
+    let [next, isGone] = [0, false];
+    const publish = async () => {
+      while (!isGone) {
+        const event = cloudEvent(`kill-${next++}`, { type: "com.kill.round" });
+        const { status, body } = await world.agent.post("/events", event);
+        if (status === 202) accepted.push(body.event_id);
+      }
+    };
+    let publishing: Promise<unknown>;
+    return {
+      last: async () => {
+        const until = () =>
+          publish().finally(() => {
+            isGone = true;
+          });
+        publishing = Promise.allSettled(Array.from({ length: 24 }, until));
+        await settle(() => accepted.length >= 100);
+      },
+      check: async () => {
+        await publishing;
+        for (const event_id of accepted) {
+          const { receivers } = await fannedOut(world.agent, event_id);
+          const reached = receivers.map(({ agent_id }: Json) => agent_id);
+          expect(reached.sort()).toEqual(agents.map(({ id }) => id).sort());
+        }
+        for (const agent of agents) {
+          const got: string[] = [];
+          // Among them are events whose publisher got no answer.
+          await settle(async () => {
+            got.push(...(await receive(agent, 0)).map(({ event_id }) => event_id));
+            return accepted.every((id) => got.includes(id));
+          });
+          expect(new Set(got).size).toBe(got.length);
+        }
       },
     };
   },

@@ -1,14 +1,18 @@
 import { beforeAll, expect, test } from "@jest/globals";
+import { AuditModel } from "../../services/identity/audit/audit.model.ts";
 import { SessionModel } from "../../services/identity/devices/devices.model.ts";
 import { BundleModel } from "../../services/remember/bundles/bundles.model.ts";
+import { MemoryErasureModel } from "../../services/remember/memories/memories.model.ts";
 import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
 import { EventModel } from "../../services/sense/events/events.model.ts";
 import { positionFrom } from "../../services/sense/events/position.ts";
 import { HandoffModel } from "../../services/work/handoffs/handoffs.model.ts";
 import type { Store } from "../../storage/connection.ts";
-import { cloudEvent, fannedOut, firstAgent, newAgent, receive } from "../support/agents.ts";
+import { cloudEvent, fannedOut, firstAgent, newAgent, newReceiver } from "../support/agents.ts";
+import { pollSome } from "../support/deliveries.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
+import { remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { connectDevice, ok } from "../support/tenancy.ts";
 import { useAlone } from "../support/use.ts";
@@ -95,29 +99,72 @@ story("an event is deleted when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS kee
   expect(ok(await admin.post("/events", cloudEvent("old", { type: TYPE }))).status).toBe("accepted");
 });
 
-story("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS", async (pass) => {
-  const event_id = await published("acknowledged");
-  const delivery = await settle(async () => {
-    const deliveries = await receive(agent, 1);
-    return deliveries.find(({ payload }) => payload.id === "acknowledged");
-  });
-  const story = async () => {
-    const { state, timeline } = ok(await admin.get(`/events/${event_id}`)).receivers[0];
-    return [state, ...timeline.map(({ what }: { what: string }) => what)];
+story(
+  "an acknowledged delivery keeps its story and its log for ACKNOWLEDGED_RETENTION_DAYS",
+  async (pass) => {
+    const type = "com.example.logged";
+    const logger = await newReceiver(server, admin, type);
+    const { event_id } = ok(await admin.post("/events", cloudEvent("acknowledged", { type })));
+    const [{ id }] = await pollSome(logger);
+    const log = "tokenlike-4711-in-a-log";
+    for (const refused of [log, log.padEnd(20_000, "!")])
+      await logger.post("/delivery/ack", { delivery_ids: [id, id], log: refused });
+    ok(await logger.post("/delivery/ack", { delivery_ids: [id], log }));
+    const kept = async () => ok(await logger.get(`/agents/${logger.id}/deliveries/${id}/log`)).log;
+    expect(await kept()).toBe(log);
+    const story = async () => {
+      const { state, timeline } = ok(await admin.get(`/events/${event_id}`)).receivers[0];
+      return [state, ...timeline.map(({ what }: { what: string }) => what)];
+    };
+    expect(await story()).toEqual(["acknowledged", "matched", "handed_out", "acknowledged"]);
+    let keptFor = 0;
+    await pass(async (store) => {
+      // All that it has logged is there when it has ended.
+      expect(server.logs()).not.toContain("tokenlike");
+      const deliveries = store.collection(DeliveryModel);
+      const row = await deliveries.findOne(server.credentials.tenant_id, { _id: id });
+      keptFor = (row?.retire_at?.getTime() ?? 0) - store.now();
+      const $set = { retire_at: new Date(store.now() - 1) };
+      await deliveries.update(server.credentials.tenant_id, { _id: id }, { $set });
+    });
+    expect(Math.abs(keptFor - DAY_MS)).toBeLessThan(DAY_MS / 24);
+    await settle(async () => (await story()).length === 2, { what: "the delivery to be reduced" });
+    expect(await story()).toEqual(["acknowledged", "matched"]);
+    expect(await kept()).toBeNull();
+  },
+);
+
+story("entries of the audit log end after their retention", async (pass) => {
+  const person = api(
+    server,
+    ok(await api(server).post("/auth/login", server.credentials.admin)).access_token,
+  );
+  const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+  const logged = async () => {
+    const { entries } = ok(await person.get(`/audit?until=${daysAgo(300).toISOString()}`));
+    return entries.map(({ id }: { id: string }) => id);
   };
-  expect(await story()).toEqual(["acknowledged", "matched", "handed_out", "acknowledged"]);
-  let kept = 0;
+  const [last, first] = ok(await person.get("/audit")).entries;
   await pass(async (store) => {
-    const deliveries = store.collection(DeliveryModel);
-    const own = { _id: delivery.id };
-    const row = await deliveries.findOne(server.credentials.tenant_id, own);
-    kept = (row?.retire_at?.getTime() ?? 0) - store.now();
-    const $set = { retire_at: new Date(store.now() - 1) };
-    await deliveries.update(server.credentials.tenant_id, own, { $set });
+    const entries = store.collection(AuditModel);
+    await entries.system.updateOne({ _id: last.id }, { $set: { at: daysAgo(366) } });
+    await entries.system.updateOne({ _id: first.id }, { $set: { at: daysAgo(364) } });
   });
-  expect(Math.abs(kept - DAY_MS)).toBeLessThan(DAY_MS / 24);
-  await settle(async () => (await story()).length === 2, { what: "the delivery to be reduced" });
-  expect(await story()).toEqual(["acknowledged", "matched"]);
+  await settle(async () => (await logged()).join() === first.id);
+});
+
+story("a deletion of an agent that was cut off is finished after the next start", async (pass) => {
+  const leaver = await newAgent(server, admin, ["memory:read", "memory:write"]);
+  const own = await remember(leaver);
+  const { tenant_id } = server.credentials;
+  const target = JSON.stringify({ agent_id: leaver.id, gone: "keep" });
+  // A node that starts alone takes it at once, whoever holds it.
+  const times = { begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) };
+  const erasure = { _id: "era_gone", tenant_id, target, batch: [], by: "{}", ...times };
+  await pass((store) => store.collection(MemoryErasureModel).insert(erasure));
+  await settle(async () => (await admin.get(`/agents/${leaver.id}`)).status === 404);
+  expect((await admin.get(`/memories/${own.id}`)).status).toBe(404);
+  expect((await leaver.get("/memories")).status).toBe(401);
 });
 
 story(

@@ -30,17 +30,17 @@ export const CLUSTER: World = {
       alerts clock-nodes connectors-nodes failover missing-services nats nats-away
       nodes redis rolling-upgrade rolling-upgrade-balancer routing-nodes several-nodes`,
     "MongoDB already": ["backup-cluster", "mongo-lost"],
-    "starts one node in either world": ["days", "delivery-logs", "outputs-large", "retention"],
+    "starts one node in either world": ["days", "outputs-large", "retention"],
     "the store, the index or the start of one process": words`
       admin backup device-times disk-space drain erased-bytes first-start loaded oauth-times
       rotation search-recovery server-package start`,
     "the gateway's own, without the services behind it": words`
-      browser-sessions challenges edge half-characters idempotency limits mcp-bridge mcp-conformance
+      browser-sessions challenges edge idempotency limits mcp-bridge mcp-conformance
       oauth-mcp unknown-keys who-may-call`,
     "a client: the same operations are tried by others": words`
       cli cli-agent cli-errors cli-events cli-login client client-listen client-package mcp-agents snippets`,
     "sign-in and keys: identity.test.ts covers a worker": words`
-      api-key-bearer audit-sign-ins guessing`,
+      credentials`,
     "state of a single node: nats.test.ts covers a worker": ["observability"],
     "nodes share counts some seconds later: store.usage.test.ts covers two nodes": ["storage-quota"],
     "queues within one process; several-nodes.test.ts has two workers": words`
@@ -67,7 +67,7 @@ export const FERRETDB: World = {
   atOnce: 1,
   needs: ["ferretdb", "nats"],
   short: words`
-    agents bundles dlq-many documents-original events memories-supersede memory-keys merges oauth tenants
+    agents bundles dlq-many documents events memories-supersede memory-keys merges oauth tenants
     webhooks`,
   alone: {
     "hundreds of writes at once, or megabytes: it reads whole collections and writes one at a time": words`

@@ -130,7 +130,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   "packages/integrations/langgraph-python/README.md": PYTHON,
   "packages/integrations/openai-agents-python/README.md": PYTHON,
   "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
-  "docs/extensions.md": { ts: "extensions.test.ts" },
+  "docs/extensions.md": { ts: "settings.test.ts" },
   "docs/atlas.md": { bash: "needs an Atlas" },
   "docs/guides/client.md": {
     ...{ sh: "in-order.test.ts", ts: "in-order.test.ts" },

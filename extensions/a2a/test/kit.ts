@@ -99,6 +99,53 @@ a2a_tasks.update             agents        receive       tool POST /v1/a2a-tasks
         },
       };
     },
+    "a change of a task is notified, and one that a webhook has is not repeated": async (
+      server,
+      { admin },
+    ) => {
+      const { expect } = await import("expect");
+      const { a2aClient, a2aRequest, nextEvent, pushConfig } = await import("./client.ts");
+      const { startEndpoint } = await import("../../../test/support/endpoint.ts");
+      const [known, away, others] = [await startEndpoint(), await startEndpoint(), await startEndpoint()];
+      await away.stop();
+      const worker = await newAgent(server, admin, ["receive"]);
+      const caller = await newAgent(server, admin, ["send"]);
+      await admin.patch(`/agents/${worker.id}`, { a2a: true });
+      const client = await a2aClient(server, worker.id, caller.token);
+      const credentials = "let-me-in-please";
+      const taskWith = async (messageId: string, ...urls: string[]) => {
+        const { id: taskId } = (await client.sendMessage(a2aRequest(messageId))) as Task;
+        await nextEvent(worker);
+        for (const [i, url] of urls.entries()) {
+          const more = { id: `${i}`, taskId, authentication: { scheme: "Bearer", credentials } };
+          await client.createTaskPushNotificationConfig(pushConfig(url, more));
+        }
+        return taskId;
+      };
+      const report = (id: string, state: string) => worker.post(`/a2a-tasks/${id}/status`, { state });
+      const tasksOf = ({ pushed }: typeof known) => pushed.map(({ body }) => JSON.parse(body).task);
+      const statesOf = (endpoint: typeof known) => tasksOf(endpoint).map(({ status }) => status.state);
+      const task = await taskWith("crash-1", known.url, away.url);
+      await report(task, "working");
+      await settle(() => known.pushed.length === 1);
+      const tasks = [await taskWith("crash-2", others.url), await taskWith("crash-3", others.url)];
+      const [working, completed] = ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"];
+      return {
+        last: async () => {
+          await Promise.all([task, ...tasks].map((id) => report(id, "completed")));
+        },
+        check: async () => {
+          await away.start();
+          await settle(() => tasks.every((id) => tasksOf(others).some((each) => each.id === id)));
+          await settle(() => away.pushed.length > 0 && statesOf(known).at(-1) === completed);
+          // The crash may have come before the answer was noted.
+          expect([...new Set(statesOf(known))]).toEqual([working, completed]);
+          expect([...new Set(statesOf(away))]).toEqual([completed]);
+          expect(server.logs()).not.toContain(credentials);
+          for (const endpoint of [known, away, others]) await endpoint.stop();
+        },
+      };
+    },
   },
   async sealed(server, { admin, agentId, agentToken }) {
     const { expect } = await import("expect");

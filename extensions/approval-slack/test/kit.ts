@@ -18,6 +18,26 @@ approvals.delete_slack       org-admins    admin              DELETE /v1/approva
     const secrets = { webhook_url: "https://slack.invalid/hook", signing_secret: "secret-of-a-slack-app" };
     await admin.put("/approval-channels/slack", { ...secrets, assignees });
   },
+  restarts: {
+    "a question that was asked while Slack was down is posted": async (server) => {
+      const { startEndpoint } = await import("../../../test/support/endpoint.ts");
+      const { settle } = await import("../../../test/support/settle.ts");
+      const { makeWorld, ok } = await import("../../../test/support/tenancy.ts");
+      const slack = await startEndpoint();
+      const { admin, agent } = await makeWorld(server, "asked-of-slack");
+      const secrets = { webhook_url: slack.url, signing_secret: "secret-of-a-slack-app" };
+      ok(await admin.put("/approval-channels/slack", secrets));
+      await slack.stop();
+      return {
+        last: async () => void ok(await agent.post("/approvals", { title: "Ship it?", question: "q" })),
+        check: async () => {
+          await slack.start();
+          await settle(() => slack.pushed.some(({ body }) => body.includes("Ship it?")));
+          await slack.stop();
+        },
+      };
+    },
+  },
   async sealed(server, { admin, slug }) {
     const { expect } = await import("expect");
     const signing_secret = "secret-of-a-slack-app";

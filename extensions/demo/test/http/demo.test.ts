@@ -5,7 +5,14 @@ import { newCli } from "../../../../test/support/cli.ts";
 import { type Api, api } from "../../../../test/support/http.ts";
 import { heldIn } from "../../../../test/support/kept-bytes.ts";
 import { settle } from "../../../../test/support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refused, signIn } from "../../../../test/support/tenancy.ts";
+import {
+  makeWorld,
+  OPERATOR_TOKEN,
+  ok,
+  refused,
+  signIn,
+  type World,
+} from "../../../../test/support/tenancy.ts";
 import { useServer } from "../../../../test/support/use.ts";
 
 const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
@@ -18,7 +25,6 @@ const tenants = async () =>
   (ok(await operator.get("/tenants")).tenants as { id: string; slug: string }[]).map(({ id }) => id);
 const demos = async () => (await tenants()).filter((id) => id.startsWith("tn_demo-"));
 const inside = async ({ person, tenant }: Demo) => api(server, await signIn(server, person, tenant.slug));
-const remove = async () => ok(await agent.del("/demo"));
 
 /** The contents of a whole demonstration. */
 async function expectStory(admin: Api): Promise<void> {
@@ -69,25 +75,37 @@ const TEXTS = {
   name: "Northwind (demonstration)",
 };
 
-test("fills a separate organisation, once, and removes it whole", async () => {
+test("fills a separate organisation, once, says how to sign in, and removes it whole", async () => {
+  await using cli = newCli({
+    SENSORIUM_URL: server.root,
+    SENSORIUM_API_KEY: server.credentials.agent.api_key,
+  });
   const other = await makeWorld(server, "other");
   const kept = { title: "Kept", content: "Stays where it is.", type: "semantic", scope: "institutional" };
   ok(await other.agent.post("/memories", kept));
   const before = await tenants();
   expect(ok(await agent.get("/demo"))).toEqual({ tenant: null, own: false });
 
+  const said = await cli.done("demo");
   const demo = ok(await agent.post("/demo"));
   expect(demo.made.length).toBeGreaterThan(5);
+  const { email, password } = demo.person;
+  for (const each of ["a dead letter", `${server.root}/dead-letters`, email, password])
+    expect(said).toContain(each);
   const admin = await inside(demo);
   await expectStory(admin);
+  expect(await cli.json("demo")).toMatchObject({ tenant: demo.tenant });
   expect(ok(await agent.post("/demo"))).toEqual(demo);
   await expectStory(admin);
   expect(ok(await agent.get("/demo")).tenant.id).toBe(demo.tenant.id);
   expect(ok(await agent.get("/memories?include_superseded=true")).total).toBe(0);
   expect(ok(await other.agent.get("/memories")).total).toBe(1);
+  expect(ok(await admin.get("/demo"))).toEqual({ tenant: null, own: true });
+  await refused(admin.post("/demo"), "conflict");
 
-  expect(await remove()).toMatchObject({ tenant_id: demo.tenant.id });
-  expect(await remove()).toEqual({ tenant_id: null, erased: 0 });
+  expect(await cli.done("demo", "--remove")).toMatch(/^Removed the demonstration with its \d+ rows\.$/m);
+  expect(ok(await agent.del("/demo"))).toEqual({ tenant_id: null, erased: 0 });
+  expect(await cli.done("demo", "--remove")).toContain("There is no demonstration to remove.");
   expect(await tenants()).toEqual(before);
   expect((await admin.get("/agents")).status).toBe(401);
   // Late writes of the service are erased a minute later.
@@ -96,52 +114,27 @@ test("fills a separate organisation, once, and removes it whole", async () => {
   expect(ok(await other.agent.get("/memories")).memories).toMatchObject([kept]);
 }, 300_000);
 
-test("is one for each organisation, and removes itself", async () => {
+test("of each organisation, one that a crash interrupted is completed or removed; the first takes no other's place", async () => {
   const [own, other] = [await makeWorld(server, "one"), await makeWorld(server, "two")];
-  const [first, second] = [ok(await own.admin.post("/demo")), ok(await other.admin.post("/demo"))];
-  expect(first.tenant.id).not.toBe(second.tenant.id);
+  const begun = [own, other].map(({ admin }) => admin.post("/demo").catch(() => null));
+  const isBegun = async ({ admin }: World) => ok(await admin.get("/demo")).tenant !== null;
+  await settle(async () => (await isBegun(own)) && (await isBegun(other)), { what: "the tenants" });
+  await server.kill();
+  await Promise.all(begun);
+  await server.restart();
+  const first = ok(await own.admin.post("/demo"));
   const admin = await inside(first);
-  expect(ok(await admin.get("/demo"))).toEqual({ tenant: null, own: true });
-  await refused(admin.post("/demo"), "conflict");
-  expect(ok(await admin.del("/demo")).tenant_id).toBe(first.tenant.id);
-  expect(await demos()).toEqual([second.tenant.id]);
-  expect(ok(await other.admin.del("/demo")).tenant_id).toBe(second.tenant.id);
-});
+  await expectStory(admin);
+  expect(ok(await other.admin.del("/demo")).tenant_id).not.toBeNull();
+  expect(ok(await other.admin.get("/demo")).tenant).toBeNull();
+  expect(await demos()).toEqual([first.tenant.id]);
 
-test("never removes another organisation with the slug of one", async () => {
-  const own = await makeWorld(server, "namesake");
-  const { tenant } = ok(await own.admin.post("/demo"));
-  ok(await own.admin.del("/demo"));
-  const { slug } = tenant;
+  // It removes itself, and never another organisation with its slug.
+  expect(ok(await admin.del("/demo")).tenant_id).toBe(first.tenant.id);
+  const { slug } = first.tenant;
   const namesake = ok(await operator.post("/tenants", { slug, name: slug, admin_email: "ada@example.com" }));
   expect(ok(await own.admin.get("/demo")).tenant).toBeNull();
   expect(ok(await own.admin.del("/demo")).tenant_id).toBeNull();
   await refused(own.admin.post("/demo"), "conflict");
   expect(await tenants()).toContain(namesake.tenant.id);
-});
-
-test.each(["completed", "removed"])("one that was interrupted by a crash can be %s", async (wanted) => {
-  await remove();
-  const begun = agent.post("/demo").catch(() => null);
-  await settle(async () => ok(await agent.get("/demo")).tenant !== null, { what: "the tenant" });
-  await server.kill();
-  await begun;
-  await server.restart();
-  if (wanted === "completed") await expectStory(await inside(ok(await agent.post("/demo"))));
-  expect((await remove()).tenant_id).not.toBeNull();
-  expect(ok(await agent.get("/demo")).tenant).toBeNull();
-});
-
-test("the command line says what was made and how to sign in, and removes it", async () => {
-  await using cli = newCli({
-    SENSORIUM_URL: server.root,
-    SENSORIUM_API_KEY: server.credentials.agent.api_key,
-  });
-  const said = await cli.done("demo");
-  const { tenant, person } = ok(await agent.post("/demo"));
-  for (const each of ["a dead letter", `${server.root}/dead-letters`, person.email, person.password])
-    expect(said).toContain(each);
-  expect(await cli.json("demo", "--json")).toMatchObject({ tenant });
-  expect(await cli.done("demo", "--remove")).toMatch(/^Removed the demonstration with its \d+ rows\.$/m);
-  expect(await cli.done("demo", "--remove")).toContain("There is no demonstration to remove.");
 });

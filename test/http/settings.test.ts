@@ -1,14 +1,27 @@
-import { expect, test } from "@jest/globals";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
 import { textFile } from "../support/documents.ts";
-import { ok, refusal } from "../support/tenancy.ts";
+import { blocksOf, page } from "../support/guides.ts";
+import { api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 
 const PER_AGENT = 5;
 const PER_TENANT = 12;
 const LONGEST_TYPE = 255;
 
+// Settings that this server alone has: limits that are lowered, an extension of the operator's, and its secret key.
+
+const folder = await ownFolder();
+mkdirSync(join(folder, "greeter"));
+writeFileSync(join(folder, "greeter/extension.ts"), blocksOf(page("docs/extensions.md"), "ts").join(""));
+
 const env = {
+  ...{ OPERATOR_TOKEN, EXTENSIONS: "greeter", EXTENSIONS_DIR: folder, GREETING: "Servus" },
+  SECRET_KEY: Buffer.alloc(32, 7).toString("base64"),
   ...{ RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", MAX_INTERESTS_PER_AGENT: `${PER_AGENT}` },
   ...{ MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`, OUTPUT_BODY_MAX: "10", DOCUMENT_MAX_BYTES: "2000000" },
 };
@@ -97,14 +110,61 @@ test.each([
   expect(body.error.message).toContain("at most 255");
 });
 
-test("an output has so many bytes at most", async () => {
+test("an output and a document have so many bytes at most", async () => {
+  const tooLarge = (actual_size: number, max_size: number) =>
+    refusal(413, "payload_too_large", { actual_size, max_size });
   expect((await admin.post("/outputs", { body: "x".repeat(10) })).status).toBe(201);
-  const refused = refusal(413, "payload_too_large", { actual_size: 11, max_size: 10 });
-  expect(await admin.post("/outputs", { body: "x".repeat(11) })).toMatchObject(refused);
+  expect(await admin.post("/outputs", { body: "x".repeat(11) })).toMatchObject(tooLarge(11, 10));
+  const long = await admin.post("/documents", textFile("x".repeat(2_000_001)));
+  expect(long).toMatchObject(tooLarge(2_000_001, 2_000_000));
+  expect(ok(await admin.get("/documents")).total).toBe(0);
 });
 
-test("a document has so many bytes at most", async () => {
-  const refused = refusal(413, "payload_too_large", { actual_size: 2_000_001, max_size: 2_000_000 });
-  expect(await admin.post("/documents", textFile("x".repeat(2_000_001)))).toMatchObject(refused);
-  expect(ok(await admin.get("/documents")).total).toBe(0);
+const world = await makeWorld(server, "extended");
+const greet = (name: string) => world.agent.post("/greetings", { name });
+
+describe("the extension of docs/extensions.md", () => {
+  test("runs with its settings, contract and collection", async () => {
+    expect(ok(await greet("Ann"))).toEqual({ greeting: "Servus, Ann", count: 1 });
+    expect(ok(await greet("Ann"))).toEqual({ greeting: "Servus, Ann", count: 2 });
+    const other = await makeWorld(server, "other");
+    expect(ok(await other.agent.post("/greetings", { name: "Ann" })).count).toBe(1);
+    expect((await greet("")).body.error).toMatchObject({ code: "validation_failed" });
+    expect((await api(server).post("/greetings", { name: "Ann" })).status).toBe(401);
+    const token = await world.tokenWith(["receive"]);
+    expect((await api(server, token).post("/greetings", { name: "Ann" })).status).toBe(403);
+  });
+
+  test("is erased like the core's collections", async () => {
+    ok(await greet("Berta"));
+    const { erased } = ok(await world.admin.post("/memories/erase", { subject: "Berta" }));
+    expect(erased).toMatchObject({ greetings: 1 });
+    expect(ok(await greet("Berta")).count).toBe(1);
+  });
+
+  test("is in the documents, and what does not run is nowhere", async () => {
+    const { paths } = ok(await api(server).get(`${server.root}/openapi.json`));
+    expect(Object.keys(paths)).toContain("/v1/greetings");
+    expect(Object.keys(paths).filter((path) => path.includes("a2a"))).toEqual([]);
+    expect(ok(await world.agent.get("/limits")).extensions).toEqual(["greeter"]);
+    for (const path of [
+      `${server.root}/a2a/${world.agentId}`,
+      "/a2a-tasks/0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f/status",
+    ])
+      expect((await world.agent.post(path, {})).body.error).toMatchObject({ code: "not_found" });
+    expect(ok(await api(server).get(`${server.root}/llms.txt`))).not.toContain("Agent2Agent");
+    // With the agent, without the extension that declares an eraser of it.
+    ok(await world.admin.post("/memories/erase", { agent_id: world.agentId }));
+  });
+});
+
+test("a SECRET_KEY that is a setting is replaced there", async () => {
+  const operator = api(server, OPERATOR_TOKEN);
+  const refused = refusal(422, "business_rule_violation", { rule: "secret_key_setting" });
+  expect(await operator.post("/rotation", { keys: ["secret"] })).toMatchObject(refused);
+  expect(await operator.post("/rotation/finish")).toMatchObject(refused);
+  expect(ok(await operator.get("/rotation")).secret_key).toMatchObject({
+    kept_in: "settings",
+    fallbacks: [],
+  });
 });
