@@ -7,26 +7,19 @@ import { useShared } from "../support/use.ts";
 const server = await useShared();
 const outside = api(server);
 
-async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> {
+async function signIn() {
   const { status, headers, body } = await outside.post("/auth/session", server.credentials.admin);
   expect(status).toBe(200);
   const [set = ""] = headers.getSetCookie();
-  return { set, cookie: set.split(";")[0] as string, csrf: body.csrf_token };
+  return { set, cookie: set.split(";")[0] as string, csrf: body.csrf_token as string, body };
 }
 
 describe("the session of a browser", () => {
-  test("is a cookie that no script can read and no other site sends", async () => {
-    const { set } = await signIn();
+  test("is a cookie that no script can read and no other site sends, for the user and with one CSRF token", async () => {
+    const { set, cookie, csrf, body } = await signIn();
     expect(set).toMatch(/^sensorium_session=ey[\w.-]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/);
-  });
-
-  test("has no token in the answer's body", async () => {
-    const { body } = await outside.post("/auth/session", server.credentials.admin);
+    // No token is in the body.
     expect(Object.keys(body).sort()).toEqual(["csrf_token", "expires_at", "tenant", "user"]);
-  });
-
-  test("returns the signed-in user and the same CSRF token again", async () => {
-    const { cookie, csrf } = await signIn();
     const me = ok(await outside.get("/auth/session", { cookie }));
     const expected = { csrf_token: csrf, user: { email: server.credentials.admin.email, role: "admin" } };
     expect(me).toMatchObject(expected);

@@ -19,22 +19,17 @@ async function challengeTo(path: string, headers: Record<string, string> = {}) {
 }
 
 describe("the challenge of a refusal", () => {
-  test.each([
-    ["no token", {} as Record<string, string>],
-    ["another scheme", { authorization: "Basic YTpi" }],
-    ["a session that has ended", { cookie: "sensorium_session=a.b.c" }],
-  ])("names no error with %s", async (_, headers) =>
-    expect(await challengeTo("/auth/me", headers)).toEqual([401, REALM()]),
-  );
+  test("names no error with no token, another scheme or a session that has ended", async () => {
+    for (const headers of [{}, { authorization: "Basic YTpi" }, { cookie: "sensorium_session=a.b.c" }])
+      expect(await challengeTo("/auth/me", headers as Record<string, string>)).toEqual([401, REALM()]);
+  });
 
   test.each(["Bearer a.b.c", "bearer a.b.c", "Bearer nonsense"])("of %s is invalid_token", async (header) => {
     const [status, challenge] = await challengeTo("/auth/me", { authorization: header });
-    expect([status, challenge]).toEqual([
-      401,
-      expect.stringMatching(
-        /^Bearer realm="sensorium", resource_metadata="[^"]+", error="invalid_token", error_description="[^"]+"$/,
-      ),
-    ]);
+    expect(status).toBe(401);
+    expect(challenge).toMatch(
+      /^Bearer realm="sensorium", resource_metadata="[^"]+", error="invalid_token", error_description="[^"]+"$/,
+    );
   });
 
   test("of the operator's routes is the same", async () => {

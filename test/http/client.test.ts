@@ -37,8 +37,11 @@ function spy(
 const keyOf = (request: Request) => request.headers.get("idempotency-key");
 
 describe("operations", () => {
-  test("path, query and body go where they belong", async () => {
+  test("path, query and body go where they belong, also if the address is the origin", async () => {
     const { agent } = await client.auth.me();
+    const atRoot = createClient({ url: `${server.root}/`, apiKey });
+    expect((await atRoot.auth.me()).agent).toEqual(agent);
+    expect((await atRoot.auth.jwks()).keys).toHaveLength(1);
     const agent_id = agent?.id as string;
     await client.interests.create({ agent_id, event_type: "com.example.*" });
     const { interests } = await client.interests.list({ agent_id, limit: 1 });
@@ -73,12 +76,6 @@ describe("operations", () => {
     expect(next).toMatchObject({ scope: "institutional", supersedes_id: shared.id });
     const team = await person.teams.create({ name: "Press hall" });
     expect(await person.remember(text, { team_id: team.id })).toMatchObject({ scope: "team" });
-  });
-
-  test("accepts the origin as the address, and finds root paths there", async () => {
-    const atRoot = createClient({ url: `${server.root}/`, apiKey });
-    expect((await atRoot.auth.me()).agent).toEqual((await client.auth.me()).agent);
-    expect((await atRoot.auth.jwks()).keys).toHaveLength(1);
   });
 
   test("without an address and a key finds them, and sends a key nowhere else", async () => {
@@ -126,29 +123,21 @@ test("an interest is ensured as often as a program starts", async () => {
   await expect(client.ensureInterest({ event_type, priority: 99 })).rejects.toThrow(/priority/);
 });
 
-describe("lists", () => {
-  test("are walked to the end by offset", async () => {
-    const made = [];
-    for (const name of ["a", "b", "c", "d", "e"]) made.push((await client.channels.create({ name })).id);
-    const names: string[] = [];
-    for await (const { name } of client.channels.list.all({ limit: 2 })) names.push(name);
-    expect(names).toEqual(["a", "b", "c", "d", "e"]);
-    for (const channel_id of made) await client.channels.delete({ channel_id });
-  });
-
-  test("are walked to the end by cursor", async () => {
-    const type = "com.example.walked";
-    for (let n = 0; n < 5; n++) await client.publish({ type, source: "urn:test", id: `walked-${n}` });
-    const ids: string[] = [];
-    for await (const { payload } of client.events.list.all({ type, limit: 2 })) ids.push(payload.id);
-    expect(ids).toEqual(["walked-4", "walked-3", "walked-2", "walked-1", "walked-0"]);
-  });
-
-  test("are left by leaving the loop", async () => {
-    const { requests, fetch } = spy(() => undefined);
-    for await (const _ of client.events.list.all({ limit: 1 }, { fetch })) break;
-    expect(requests).toHaveLength(1);
-  });
+test("lists are walked to the end, by offset and by cursor, or left by leaving the loop", async () => {
+  const made = [];
+  for (const name of ["a", "b", "c", "d", "e"]) made.push((await client.channels.create({ name })).id);
+  const names: string[] = [];
+  for await (const { name } of client.channels.list.all({ limit: 2 })) names.push(name);
+  expect(names).toEqual(["a", "b", "c", "d", "e"]);
+  for (const channel_id of made) await client.channels.delete({ channel_id });
+  const type = "com.example.walked";
+  for (let n = 0; n < 5; n++) await client.publish({ type, source: "urn:test", id: `walked-${n}` });
+  const ids: string[] = [];
+  for await (const { payload } of client.events.list.all({ type, limit: 2 })) ids.push(payload.id);
+  expect(ids).toEqual(["walked-4", "walked-3", "walked-2", "walked-1", "walked-0"]);
+  const { requests, fetch } = spy(() => undefined);
+  for await (const _ of client.events.list.all({ limit: 1 }, { fetch })) break;
+  expect(requests).toHaveLength(1);
 });
 
 describe("errors", () => {
@@ -185,20 +174,20 @@ describe("errors", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each([301, 302, 303, 307, 308])(
-    "a redirect with %i is an error, and gets no credentials",
-    async (status) => {
-      const reached: string[] = [];
-      const other = await serving((request, response) => {
-        reached.push(`${request.method} ${request.url}`);
-        response.end();
-      });
-      const location = `${other.url}/v1/moved?key=secret`;
-      const first = await serving((_, response) => void response.writeHead(status, { location }).end());
-      const message = expect.stringMatching(/redirects to .*\/v1\/moved, and credentials are sent only to/);
-      const details = { location: `${other.url}/v1/moved` };
-      const client = createClient({ url: first.url, apiKey, retries: 3 });
-      const login = createClient({ url: first.url, authorize: byLogin({ email: "a@b.c", password: "p" }) });
+  test("a redirect is an error, gets no credentials, and says to use https if that is meant", async () => {
+    const reached: string[] = [];
+    await using other = await serving((request, response) => {
+      reached.push(`${request.method} ${request.url}`);
+      response.end();
+    });
+    const location = `${other.url}/v1/moved?key=secret`;
+    let status = 0;
+    await using first = await serving((_, response) => void response.writeHead(status, { location }).end());
+    const message = expect.stringMatching(/redirects to .*\/v1\/moved, and credentials are sent only to/);
+    const details = { location: `${other.url}/v1/moved` };
+    const client = createClient({ url: first.url, apiKey, retries: 3 });
+    const login = createClient({ url: first.url, authorize: byLogin({ email: "a@b.c", password: "p" }) });
+    for (status of [301, 302, 303, 307, 308])
       for (const call of [
         () => client.auth.me(),
         () => client.deliveries.stream().next(),
@@ -206,12 +195,7 @@ describe("errors", () => {
         () => client.listen(() => {}, { onProblem() {} }).done,
       ])
         await expect(call()).rejects.toMatchObject({ code: "unexpected_answer", status, message, details });
-      expect(reached).toEqual([]);
-      await Promise.all([first.close(), other.close()]);
-    },
-  );
-
-  test("a redirect to https says to use that", async () => {
+    expect(reached).toEqual([]);
     const moved = (location: string) => {
       const { fetch } = spy(() => new Response(null, { status: 301, headers: { location } }));
       return createClient({ url: "http://sensorium.example.com", token: "t", fetch }).auth.me();
@@ -345,16 +329,11 @@ describe("trying again", () => {
     expect(requests).toHaveLength(tries);
   });
 
-  test("does not retry a login that the server may have processed", async () => {
-    const { requests, fetch } = spy(() => {
-      throw new TypeError("the connection broke");
-    });
-    const login = client.auth.login({ email: "a@example.com", password: "p" }, { fetch });
+  test("does not retry a login that the server may have processed; idempotent requests carry no key", async () => {
+    const lost = spy(lose);
+    const login = client.auth.login({ email: "a@example.com", password: "p" }, { fetch: lost.fetch });
     await expect(login).rejects.toBeInstanceOf(ConnectionError);
-    expect(requests).toHaveLength(1);
-  });
-
-  test("idempotent requests carry no key", async () => {
+    expect(lost.requests).toHaveLength(1);
     const { requests, fetch } = spy(() => undefined);
     await client.memories.search({ query: "content" }, { fetch });
     await client.deliveries.ack({ delivery_ids: [] }, { fetch });
@@ -396,16 +375,14 @@ describe("who calls", () => {
     expect([exchanges, requests.at(-1)?.headers.get("authorization")]).toEqual([1, "Bearer token-1"]);
   });
 
-  test("reports a wrong key after one attempt", async () => {
+  test("a person signs in by password; a wrong key is reported after one attempt, and two ways are one too many", async () => {
+    const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+    expect(await person.auth.me()).toMatchObject({ kind: "user", user: { role: "admin" } });
     const { requests, fetch } = spy(() => undefined);
     const own = createClient({ url: server.url, apiKey: `ak_live_${"0".repeat(32)}`, fetch });
     await expect(own.auth.me()).rejects.toMatchObject({ code: "authentication_failed" });
     expect(requests).toHaveLength(1);
-  });
-
-  test("a person signs in by password", async () => {
-    const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
-    expect(await person.auth.me()).toMatchObject({ kind: "user", user: { role: "admin" } });
+    expect(() => createClient({ url: server.url, apiKey, token: "t" })).toThrow(TypeError);
   });
 
   test("a browser's session sends its CSRF token with what changes something", async () => {
@@ -417,7 +394,4 @@ describe("who calls", () => {
     expect(requests.map(({ headers }) => headers.get("x-csrf-token"))).toEqual([null, "csrf"]);
     expect(requests.map(({ credentials }) => credentials)).toEqual(["same-origin", "same-origin"]);
   });
-
-  test("two ways to prove it are one too many", () =>
-    expect(() => createClient({ url: server.url, apiKey, token: "t" })).toThrow(TypeError));
 });

@@ -133,14 +133,6 @@ describe("replay of many", () => {
     expect(await pollSome(receiver.api)).toMatchObject([{ id: mine }]);
     expect(await deadOf(other)).toMatchObject({ count: 1 });
   });
-
-  test.each([
-    ["neither", {}],
-    ["both", { ids: ["dlv_1"], reason: "no" }],
-  ])("refuses %s of ids and reason", async (_, body) => {
-    const answer = await ground.admin.post("/delivery/dlq/replay", body);
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
-  });
 });
 
 test("a deleted dead letter is gone, and no replay brings it back", async () => {

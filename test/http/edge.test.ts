@@ -55,12 +55,10 @@ describe("a refusal", () => {
     expect(domain.made).toEqual(before);
   });
 
-  test("of a body that is not JSON does not quote it", async () => {
-    const { status, body } = await send({ path: "/things", body: '{"name": whsec_of_somebody}' });
-    expect([status, body.error.message]).toEqual([400, "The body is not valid JSON: Unexpected token 'w'."]);
-  });
-
-  test("of an unexpected failure reveals no internals", async () => {
+  test("reveals neither a body that is not JSON nor internals of an unexpected failure", async () => {
+    const malformed = await send({ path: "/things", body: '{"name": whsec_of_somebody}' });
+    expect(malformed.status).toBe(400);
+    expect(malformed.body.error.message).toBe("The body is not valid JSON: Unexpected token 'w'.");
     const { status, text, body } = await send({ path: "/things/fail", body: '{"how":"unexpectedly"}' });
     expect(status).toBe(500);
     expect(body.error).toMatchObject({ code: "internal_error", details: {} });
@@ -109,14 +107,11 @@ describe("a request", () => {
     expect(body.error).toMatchObject({ code: "validation_failed", details: { field: "thing_id" } });
   });
 
-  test("of HEAD is answered as GET is, without the body", async () => {
+  test("of HEAD is answered as GET is, and one that deletes, without a body", async () => {
     const get = await send({ method: "GET", path: "/things" });
     const head = await send({ method: "HEAD", path: "/things" });
     expect([head.status, head.text]).toEqual([200, ""]);
     expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
-  });
-
-  test("that deletes is answered without a body", async () => {
     const { status, text, headers } = await send({ method: "DELETE", path: "/things/ch_1" });
     expect([status, text, headers.get("content-type")]).toEqual([204, "", null]);
   });
@@ -162,26 +157,21 @@ test.each([
   },
 );
 
-describe("the page of the API", () => {
-  test("loads nothing from elsewhere", async () => {
-    const page = await send({ method: "GET", path: "/docs", token: null });
-    expect(page.status).toBe(200);
-    const answer = page.headers.get("content-security-policy");
-    expect(answer).toMatch(/^default-src 'none'; script-src 'self' 'sha256-/);
-    expect(page.headers.get("content-security-policy")).not.toMatch(/unsafe|https?:|\*/);
-    const wanted = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url as string);
-    expect(wanted.every((url) => url.startsWith("/"))).toBe(true);
-    for (const url of wanted.filter((each) => each.startsWith("/docs/"))) {
-      const file = await fetch(gateway.root + url);
-      expect([url, file.status, file.headers.get("x-request-id") !== null]).toEqual([url, 200, true]);
-      await file.arrayBuffer();
-    }
-  });
-
-  test.each(["/docs/index.html", "/docs/../package.json", "/docs/package.json"])(
-    "does not serve %s",
-    async (path) => expect((await send({ method: "GET", path, token: null })).status).toBe(404),
-  );
+test("the page of the API loads nothing from elsewhere, and serves no other file", async () => {
+  for (const path of ["/docs/index.html", "/docs/../package.json", "/docs/package.json"])
+    expect([path, (await send({ method: "GET", path, token: null })).status]).toEqual([path, 404]);
+  const page = await send({ method: "GET", path: "/docs", token: null });
+  expect(page.status).toBe(200);
+  const answer = page.headers.get("content-security-policy");
+  expect(answer).toMatch(/^default-src 'none'; script-src 'self' 'sha256-/);
+  expect(page.headers.get("content-security-policy")).not.toMatch(/unsafe|https?:|\*/);
+  const wanted = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url as string);
+  expect(wanted.every((url) => url.startsWith("/"))).toBe(true);
+  for (const url of wanted.filter((each) => each.startsWith("/docs/"))) {
+    const file = await fetch(gateway.root + url);
+    expect([url, file.status, file.headers.get("x-request-id") !== null]).toEqual([url, 200, true]);
+    await file.arrayBuffer();
+  }
 });
 
 test.each([

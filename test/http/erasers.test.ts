@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cloudEvent } from "../support/agents.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
@@ -295,52 +295,49 @@ test("a pending delivery does not show the texts of an event that were erased", 
   expect(pending.payload).toMatchObject({ subject: "[erased]", data: { note: "[erased]" } });
 });
 
-describe("no blob is left", () => {
-  /** Each makes blobs, and returns how many, and what removes them. */
-  const MADE: [name: string, () => Promise<readonly [count: number, remove: () => Promise<unknown>]>][] =
-    Object.entries({
-      async "of a person's documents"() {
-        const subject = marker();
-        await ingest(cast.alice, textFile(undefined, { subject }));
-        return [1, () => erase({ subject })] as const;
-      },
-      async "of a deleted document"() {
-        const document = await ingest(cast.alice, textFile());
-        return [1, async () => ok(await cast.alice.del(itself(document)))] as const;
-      },
-      async "of an output and its former versions"() {
-        const { id: output_id } = ok(await cast.alice.post("/outputs", { body: marker() }));
-        ok(await cast.alice.post("/outputs", { body: marker(), output_id }));
-        return [2, async () => ok(await cast.alice.del(`/outputs/${output_id}`))] as const;
-      },
-      async "of an exemplar"() {
-        const text = { display_name: "An example", filename: "note.md", content: marker() };
-        const { id } = ok(await cast.alice.post("/exemplars", text));
-        return [1, async () => ok(await cast.alice.del(`/exemplars/${id}`))] as const;
-      },
-    });
+/** Each makes blobs, and returns how many, and what removes them. */
+const BLOBS: Record<string, () => Promise<[count: number, remove: () => Promise<unknown>]>> = {
+  async "a person's documents"() {
+    const subject = marker();
+    await ingest(cast.alice, textFile(undefined, { subject }));
+    return [1, () => erase({ subject })];
+  },
+  async "a deleted document"() {
+    const document = await ingest(cast.alice, textFile());
+    return [1, async () => ok(await cast.alice.del(itself(document)))];
+  },
+  async "an output and its former versions"() {
+    const { id: output_id } = ok(await cast.alice.post("/outputs", { body: marker() }));
+    ok(await cast.alice.post("/outputs", { body: marker(), output_id }));
+    return [2, async () => ok(await cast.alice.del(`/outputs/${output_id}`))];
+  },
+  async "an exemplar"() {
+    const text = { display_name: "An example", filename: "note.md", content: marker() };
+    const { id } = ok(await cast.alice.post("/exemplars", text));
+    return [1, async () => ok(await cast.alice.del(`/exemplars/${id}`))];
+  },
+};
 
-  test.each(MADE)("%s", async (_, make) => {
-    const { tenant_id } = server.credentials;
-    const before = await blobsOf(server, tenant_id);
-    const [count, remove] = await make();
-    expect(await blobsOf(server, tenant_id)).toHaveLength(before.length + count);
-    await remove();
-    // The rows of a deletion go a moment after its answer.
-    await settle(async () => (await blobsOf(server, tenant_id)).join() === before.join());
-  });
+test.each(Object.entries(BLOBS))("no blob is left of %s", async (_, make) => {
+  const { tenant_id } = server.credentials;
+  const before = await blobsOf(server, tenant_id);
+  const [count, remove] = await make();
+  expect(await blobsOf(server, tenant_id)).toHaveLength(before.length + count);
+  await remove();
+  // The rows of a deletion go a moment after its answer.
+  await settle(async () => (await blobsOf(server, tenant_id)).join() === before.join());
+});
 
-  test("of a tenant, with what its runs keep", async () => {
-    const gone = await makeWorld(server, "gone");
-    const run = ok(await gone.agent.post("/runs", { goal: "g", steps: [{ step_key: "a" }] }));
-    const given = { kind: "note", pointer: { uri: "https://example.com/a" } };
-    const { id } = ok(await gone.agent.post(`/runs/${run.id}/artifacts`, given));
-    const held = { artifact_id: id, content_base64: "aGk=", mime_type: "text/plain" };
-    ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, { step_key: "a", artifact_contents: [held] }));
-    await ingest(gone.agent as TestAgent, textFile());
-    expect(await blobsOf(server, gone.tenant_id)).toHaveLength(2);
-    const { erased } = ok(await api(server, OPERATOR_TOKEN).del(`/tenants/${gone.tenant_id}`));
-    expect(erased).toMatchObject({ blobs: 2, documents: 1, run_artifacts: 1 });
-    expect(await blobsOf(server, gone.tenant_id)).toEqual([]);
-  });
+test("no blob is left of a tenant, with what its runs keep", async () => {
+  const gone = await makeWorld(server, "gone");
+  const run = ok(await gone.agent.post("/runs", { goal: "g", steps: [{ step_key: "a" }] }));
+  const given = { kind: "note", pointer: { uri: "https://example.com/a" } };
+  const { id } = ok(await gone.agent.post(`/runs/${run.id}/artifacts`, given));
+  const held = { artifact_id: id, content_base64: "aGk=", mime_type: "text/plain" };
+  ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, { step_key: "a", artifact_contents: [held] }));
+  await ingest(gone.agent as TestAgent, textFile());
+  expect(await blobsOf(server, gone.tenant_id)).toHaveLength(2);
+  const { erased } = ok(await api(server, OPERATOR_TOKEN).del(`/tenants/${gone.tenant_id}`));
+  expect(erased).toMatchObject({ blobs: 2, documents: 1, run_artifacts: 1 });
+  expect(await blobsOf(server, gone.tenant_id)).toEqual([]);
 });

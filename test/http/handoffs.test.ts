@@ -51,9 +51,8 @@ describe("saving", () => {
   });
 
   test("at the same time from everywhere counts every version once", async () => {
-    const saved = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => save({ name: "race", summary: `${i}` })),
-    );
+    const twelve = Array.from({ length: 12 }, (_, i) => save({ name: "race", summary: `${i}` }));
+    const saved = await Promise.all(twelve);
     const answer = saved.map(({ version_num }) => version_num).sort((a, b) => a - b);
     expect(answer).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
     expect(new Set(saved.map(({ id }) => id)).size).toBe(1);
@@ -111,21 +110,17 @@ describe("saving", () => {
 });
 
 describe("going on", () => {
-  test("an export is what going on gives, and stamps nothing", async () => {
-    const saved = await save({ ...FULL, name: "vineyard" });
+  test("by the exact name, the id, or what it is about gives what an export does, which stamps nothing", async () => {
+    const saved = await save({ ...FULL, name: "orchard" });
     const exported = await agent.get(`/handoffs/${saved.id}/export`);
     expect(exported.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
     expect(ok(await agent.get(`/handoffs/${saved.id}`))).toEqual(saved);
-    expect((await resume("vineyard")).body).toBe(exported.body);
-  });
-
-  test("by the exact name, the id, or what it is about", async () => {
-    const saved = await save({ ...FULL, name: "orchard" });
     await save({ name: "kitchen", summary: "Repaint the cupboards in green." });
     for (const query of ["orchard", saved.id.toUpperCase()]) {
       const resumed = await resume(query);
       expect(resumed.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
       expect(resumed.body).toContain("# Handoff: orchard");
+      expect(resumed.body).toBe(exported.body);
     }
     const stamped = ok(await agent.get(`/handoffs/${saved.id}`));
     expect(Date.parse(stamped.last_resumed_at)).toBeGreaterThanOrEqual(Date.parse(saved.created_at));
@@ -134,7 +129,9 @@ describe("going on", () => {
     expect((await resume("repaint the cupboards")).body).toContain("# Handoff: kitchen");
   });
 
-  test("lists candidates when several fit, and resumes none", async () => {
+  test("lists candidates when several fit, and resumes none; is not found if nothing matches", async () => {
+    const nothing = { resource_type: "handoff", resource_id: "quasar photometry" };
+    await refused(resume("quasar photometry"), "not_found", nothing);
     const made = [];
     for (const n of [1, 2])
       made.push(await save({ name: `zeppelin ${n}`, summary: "Inflate the zeppelin hull." }));
@@ -153,16 +150,9 @@ describe("going on", () => {
     const other = await save({ name: "plain" });
     const named = await save({ name: other.id, summary: "Named after it" });
     expect((await resume(other.id)).body).toContain(`- id ${named.id}`);
-    expect((await resume(ok(await agent.post("/handoffs", { name: "resume" })).id)).body).toContain(
-      "Handoff: resume",
-    );
+    const { id } = await save({ name: "resume" });
+    expect((await resume(id)).body).toContain("Handoff: resume");
   });
-
-  test("is not found if nothing matches", () =>
-    refused(resume("quasar photometry"), "not_found", {
-      resource_type: "handoff",
-      resource_id: "quasar photometry",
-    }));
 });
 
 test("the list is by the latest saving, in pages, and by words that fit", async () => {

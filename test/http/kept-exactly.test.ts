@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, receive } from "../support/agents.ts";
+import { cloudEvent, firstAgent, newAgent, receive } from "../support/agents.ts";
 import type { Answer, Json } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { memory } from "../support/memories.ts";
@@ -323,6 +323,8 @@ test("a body with too many values is over a limit, and not called invalid", asyn
 /** Half a character: what is left of "😀" where somebody cut a text in the middle of it. */
 const HALF = "so glad \ud83d";
 
+const writer = await newAgent(server, agent, ["send", "receive", "memory:read", "memory:write"]);
+
 describe("half of a character", () => {
   const MANY = Array.from({ length: 60 }, () => memory({ content: "x".repeat(10_000) }));
 
@@ -343,42 +345,42 @@ describe("half of a character", () => {
     ["a payload", "/handoffs", { name: "half", payload: { next_action: HALF } }, "payload.next_action"],
   ])("in %s is refused, and nothing is kept", async (_, path, body, field) => {
     const totals = async () =>
-      Promise.all(["/memories", "/outputs"].map(async (each) => ok(await agent.get(each)).total));
+      Promise.all(["/memories", "/outputs"].map(async (each) => ok(await writer.get(each)).total));
     const before = await totals();
-    await refused(agent.post(path, body), "validation_failed", { field });
+    await refused(writer.post(path, body), "validation_failed", { field });
     expect(await totals()).toEqual(before);
   });
 
   test("in a tool's arguments is refused in the same words", async () => {
-    await using mcp = await connectMcp(server, agent.token);
+    await using mcp = await connectMcp(server, writer.token);
     const refused = await mcp.refused("memories_create", memory({ title: HALF }));
     expect(refused).toMatchObject({ code: "validation_failed", details: { field: "title" } });
   });
 
   test("in an event's data is the publisher's, and arrives as it was sent", async () => {
-    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.half" }));
+    ok(await writer.post(`/agents/${writer.id}/interests`, { event_type: "com.half" }));
     const event = cloudEvent("half", { type: "com.half", data: { said: HALF } });
-    ok(await agent.post("/events", event));
-    const [{ payload }] = await receive(agent, 1);
+    ok(await writer.post("/events", event));
+    const [{ payload }] = await receive(writer, 1);
     expect(payload).toEqual(event);
   });
 
   test("written as two escapes a whole one is kept", async () => {
-    const whole = ok(await agent.post("/memories", memory({ title: "whole" })));
+    const whole = ok(await writer.post("/memories", memory({ title: "whole" })));
     const body = String.raw`{"title": "glad \ud83d\ude00", "content": "\uD83D\uDE00"}`;
     const answer = ok(
-      await agent.patch(`/memories/${whole.id}`, body, { "content-type": "application/json" }),
+      await writer.patch(`/memories/${whole.id}`, body, { "content-type": "application/json" }),
     );
     expect(answer).toMatchObject({ title: "glad 😀", content: "😀" });
   });
 
   test("no error quotes half of one, wherever it cuts a long text", async () => {
     const long = `x${"😀".repeat(150)}`;
-    const { id } = ok(await agent.post("/memories", memory()));
+    const { id } = ok(await writer.post("/memories", memory()));
     for (const answer of [
-      await agent.post("/handoffs/resume", { query: long }),
-      await agent.post(`/memories/${id}/relationships`, { target_memory_id: id, relationship_type: long }),
-      await agent.get(`/memories?cursor=${encodeURIComponent(long)}`),
+      await writer.post("/handoffs/resume", { query: long }),
+      await writer.post(`/memories/${id}/relationships`, { target_memory_id: id, relationship_type: long }),
+      await writer.get(`/memories?cursor=${encodeURIComponent(long)}`),
     ]) {
       const { message, details } = answer.body.error;
       for (const quoted of [message, ...Object.values(details)].filter((each) => typeof each === "string"))

@@ -44,21 +44,15 @@ test("the limit of a caller is counted down on every answer, and then refuses wi
   expect(domain.made).toEqual(["one"]);
 });
 
-test("the limit of a caller is each caller's own", async () => {
+test("the limit of a caller is each caller's own, and does not concern those who are not known", async () => {
   await start({ RATE_LIMIT_PER_MINUTE: "1" });
-  const names = ["ann", "bob", "cyd", "ada", "ann"];
   const statuses = [];
-  for (const name of names) statuses.push((await api(gateway, name).get("/things/ch_1")).status);
+  for (const name of ["ann", "bob", "cyd", "ada", "ann"])
+    statuses.push((await api(gateway, name).get("/things/ch_1")).status);
   expect(statuses).toEqual([404, 403, 404, 404, 429]);
-});
-
-test("the limit of a caller does not concern those who are not known", async () => {
-  await start({ RATE_LIMIT_PER_MINUTE: "1" });
-  for (const token of [undefined, "eve"]) {
-    for (let i = 0; i < 3; i++) {
-      const refused = await api(gateway, token).get("/things");
-      expect([refused.status, refused.headers.get("x-ratelimit-limit")]).toEqual([401, null]);
-    }
+  for (const token of [undefined, undefined, undefined, "eve", "eve", "eve"]) {
+    const refused = await api(gateway, token).get("/things");
+    expect([refused.status, refused.headers.get("x-ratelimit-limit")]).toEqual([401, null]);
   }
 });
 

@@ -31,9 +31,7 @@ test("a card is shown only of an agent that wants one", async () => {
     expect(answer).toEqual([404, "There is no agent ID that you may read. Check the id."]);
     await refused(caller.post(`${server.root}/a2a/${id}`, {}), "not_found");
   }
-});
-
-test("the official client finds the card from the address, with or without a slash", async () => {
+  // The official client finds it from the address, with or without a slash.
   const address = `${server.root}/a2a/${worker.id}`;
   for (const url of [`${address}/rpc`, `${address}/rpc/`, `${address}/`]) {
     const { tasks } = await (await a2aClientAt(url, caller.token)).listTasks(ALL);

@@ -1,5 +1,5 @@
 /** @alone: looks into the files of one process. */
-import { describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { ahead } from "../../../../test/support/ahead.ts";
 import { heldIn, marker } from "../../../../test/support/kept-bytes.ts";
 import { agentIn, makeCast } from "../../../../test/support/memories.ts";
@@ -7,8 +7,6 @@ import { blobsOf } from "../../../../test/support/record.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { ok } from "../../../../test/support/tenancy.ts";
 import { useServer } from "../../../../test/support/use.ts";
-
-type TestAgent = Awaited<ReturnType<typeof agentIn>>;
 
 const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const cast = await makeCast(server);
@@ -29,8 +27,10 @@ test("leaves nothing: values that were replaced, deleted or have expired, and st
   const put = (key: string, body: object, headers = {}) =>
     alice.put(`/state/${tag}/${key}`, { metadata, ...body }, headers);
   texts.answer = marker();
+  const blobs = async () => (await blobsOf(server, server.credentials.tenant_id)).length;
   ok(await put("current", { value: long("current") }));
   ok(await put("replaced", { value: long("replaced") }));
+  expect(await blobs()).toBe(2);
   const expired = long("expired");
   ok(await ahead(2000, (expires_at) => put("expired", { value: expired, expires_at })));
   const answered = { value: "x", metadata: { subject, note: texts.answer } };
@@ -50,6 +50,7 @@ test("leaves nothing: values that were replaced, deleted or have expired, and st
   const done = await erase({ subject });
   expect(done.erased.state_entries).toBeGreaterThanOrEqual(3);
   expect(await heldIn(server.dataDir, texts)).toEqual([]);
+  await settle(async () => (await blobs()) === 0);
 });
 
 test("finds a subject that was given as a field, or in several entries at once", async () => {
@@ -60,46 +61,18 @@ test("finds a subject that was given as a field, or in several entries at once",
   expect((await erase({ subject })).erased).toMatchObject({ state_entries: 2 });
 });
 
-test("counts what goes with a deleted agent", async () => {
-  const agent = await agentIn(server, cast.admin, { name: "leaver" });
-  ok(await agent.put("/state/ns/k", { value: "x" }));
-  expect(ok(await cast.orgAdmin.del(`/agents/${agent.id}`)).erased).toMatchObject({ state_entries: 1 });
-  expect((await agent.get("/state")).status).toBe(401);
-});
-
-describe("no blob is left", () => {
-  const put = async (by: TestAgent, body: object) => ok(await by.put("/state/blobs/one", body));
-
-  /** Each makes a blob, and returns what removes it. */
-  const MADE: [name: string, () => Promise<() => Promise<unknown>>][] = Object.entries({
-    async "of a person's values"() {
-      const subject = marker();
-      await put(cast.alice, { value: longer(subject), subject });
-      return () => erase({ subject });
-    },
-    async "of a value that is replaced"() {
-      await put(cast.alice, { value: longer(marker()) });
-      return () => put(cast.alice, { value: "short" });
-    },
-    async "of an erased agent's values"() {
-      const agent = await agentIn(server, cast.admin, { name: "erased" });
-      await put(agent, { value: longer(marker()) });
-      return () => erase({ agent_id: agent.id });
-    },
-    async "of a deleted agent's values"() {
-      const agent = await agentIn(server, cast.admin, { name: "deleted" });
-      await put(agent, { value: longer(marker()) });
-      return async () => ok(await cast.orgAdmin.del(`/agents/${agent.id}`));
-    },
-  });
-
-  test.each(MADE)("%s", async (_, make) => {
-    const { tenant_id } = server.credentials;
-    const before = await blobsOf(server, tenant_id);
-    const remove = await make();
+test("what goes with a deleted or an erased agent is counted, and no blob is left", async () => {
+  const { tenant_id } = server.credentials;
+  const before = await blobsOf(server, tenant_id);
+  for (const remove of [
+    ({ id }: { id: string }) => cast.orgAdmin.del(`/agents/${id}`),
+    ({ id }: { id: string }) => cast.orgAdmin.post("/memories/erase", { agent_id: id }),
+  ]) {
+    const agent = await agentIn(server, cast.admin, { name: "leaver" });
+    ok(await agent.put("/state/ns/k", { value: longer(marker()) }));
     expect(await blobsOf(server, tenant_id)).toHaveLength(before.length + 1);
-    await remove();
+    expect(ok(await remove(agent)).erased).toMatchObject({ state_entries: 1 });
     // The rows of a deletion go a moment after its answer.
     await settle(async () => (await blobsOf(server, tenant_id)).join() === before.join());
-  });
+  }
 });

@@ -97,7 +97,7 @@ describe("an entry", () => {
   });
 });
 
-test("several entries are saved at once, and replace others", async () => {
+test("several entries are saved at once, replace others, and have different keys", async () => {
   await put("batch", "b", { value: LONG });
   const entries = ["a", "b", "c"].map((key) => ({ key, value: `of ${key}`, metadata: { key } }));
   expect(ok(await cast.alice.post("/state/batch", { entries }))).toEqual({ saved: 3 });
@@ -107,11 +107,8 @@ test("several entries are saved at once, and replace others", async () => {
     { key: "c", version: 1, value: "of c" },
   ]);
   expect(ok(await cast.alice.get(at("batch", "b"))).value).toBe("of b");
-});
-
-test("several entries must have different keys", async () => {
-  const entries = ["a", "a"].map((key) => ({ key, value: "v" }));
-  await refused(cast.alice.post("/state/twice", { entries }), "validation_error", "entries");
+  const twice = ["a", "a"].map((key) => ({ key, value: "v" }));
+  await refused(cast.alice.post("/state/twice", { entries: twice }), "validation_error", "entries");
   expect(ok(await cast.alice.get("/state/twice")).entries).toEqual([]);
 });
 
