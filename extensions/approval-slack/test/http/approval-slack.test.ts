@@ -211,10 +211,11 @@ describe("a request is refused, and answers nothing,", () => {
     ["no JSON", "{"],
     ["another event", JSON.stringify({ type: "view_submission", user: { id: USER }, actions: [{}] })],
     ["no user", JSON.stringify({ type: "block_actions", actions: [{ value: "x.0" }] })],
-  ])("with a payload that is %s", async (_, payload) => {
-    const answer = await click("", { payload });
-    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "payload" }));
-  });
+  ])("with a payload that is %s", async (_, payload) =>
+    expect(await click("", { payload })).toMatchObject(
+      refusal(400, "validation_error", { field: "payload" }),
+    ),
+  );
 
   test("for another tenant's question, an unknown one and an unknown choice, without a difference", async () => {
     const before = slack.pushed.length;
