@@ -33,9 +33,9 @@ export interface Crashed {
 
 /** Additions of an extension to tests over all operations, collections and restarts: `kit` of its `test/kit.ts`. */
 export interface Kit {
-  /** Lines of support/access-table.ts. */
+  /** Lines of support/access-table.txt. */
   access?: string;
-  /** Beginnings of its operations' ids, besides the core's verbs (unit/operation-ids.test.ts). */
+  /** Beginnings of its operations' ids, besides the core's verbs (unit/openapi.test.ts). */
   verbs?: string[];
   /** Operations that return a credential which would outlive its caller's (unit/access.test.ts). */
   outlives?: string[];

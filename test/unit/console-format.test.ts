@@ -13,6 +13,8 @@ import {
   relative,
   withoutSequences,
 } from "../../packages/console/src/data/format.ts";
+import { barsOf, meanOf, sumOf } from "../../packages/console/src/traffic/bars.ts";
+import { plain } from "../../packages/console/src/ui/plain.ts";
 
 test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
   const [first, last] = [new Date(2026, 10, 22, 0, 5, 6, 7), new Date(2026, 10, 22, 23, 59, 58, 999)];
@@ -60,4 +62,45 @@ test("a text of a terminal loses its colours and links, and nothing else", () =>
   ];
   const text = "[ended with 0]\nB7 \u001b";
   for (const each of sequences) expect(withoutSequences(`a\u001b${each}${text}`)).toBe(`a${text}`);
+});
+
+test.each([
+  [
+    "# Deploy\n\nRun **all** of `npm test`, then [tag](https://a.co).",
+    "Deploy Run all of npm test, then tag.",
+  ],
+  ["Before:\n\n1. Call\n2. Wait\n   - an hour", "Before: • Call • Wait • an hour"],
+  ["- [ ] an alert\n- [x] more room", "• an alert • more room"],
+  ["| step | who |\n|---|---|\n| tag | ops |", "step who tag ops"],
+  [
+    "> ~~gone~~ ![the plan](https://example.com/plan.png)\n\n```ts\nconst a = 2 ** 3;\n```",
+    "gone the plan const a = 2 ** 3;",
+  ],
+])("%j says what it says without its marks", (markdown, said) => expect(plain(markdown)).toBe(said));
+
+test.each([["snake_case_name is 2 * 3 * 4"], ["**"], ["<b>AT&T</b>"], ["日本語のメモ"], [""]])(
+  "%j stays as it is: there is no mark in it",
+  (text) => expect(plain(text)).toBe(text),
+);
+
+test("of a long text the beginning is enough", () => {
+  const long = plain("**word** ".repeat(100_000));
+  expect(long).toMatch(/^word word word/);
+  expect(long.length).toBeLessThan(1000);
+});
+
+test("bars join values at round times, and tell nothing recorded from zero", () => {
+  const bars = barsOf(8, 1500, 300, 1800);
+  expect(bars).toEqual([
+    { time: 0, begin: 0, end: 1 },
+    { time: 1800, begin: 1, end: 7 },
+    { time: 3600, begin: 7, end: 8 },
+  ]);
+  const values = [null, 0, 1, null, 2, 0, 0, 5];
+  expect(bars.map(({ begin, end }) => sumOf(values.slice(begin, end)))).toEqual([null, 3, 5]);
+  const series = {
+    acknowledged: [null, 1, 3, null, 0, 0, 0, 0],
+    latency_seconds: [null, 2, 6, null, null, null, null, null],
+  };
+  expect(bars.map((bar) => meanOf(series, bar))).toEqual([null, 5, null]);
 });

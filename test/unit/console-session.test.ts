@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { type Action, mayCall } from "../../packages/console/src/data/may.ts";
 
 // The page's address, which the browser has.
 Object.assign(globalThis, { location: { origin: "http://127.0.0.1" } });
@@ -33,4 +34,20 @@ test.each([
   ["the person has signed out", () => setSession(undefined)],
 ])("its refusal stands where %s", async (_, meanwhile) =>
   expect(await send(meanwhile)).toEqual({ status: 401, sent: ["old"] }),
+);
+
+test.each<[Action, admin: boolean, member: boolean]>([
+  ["auth.startSession", true, true],
+  ["auth.password", true, true],
+  ["runs.create", true, true],
+  ["agents.get", true, true],
+  ["agents.create", true, false],
+  ["merges.resolve", true, false],
+  ["interests.list", true, false],
+  ["deliveries.deadLetters", true, false],
+  ["deliveries.poll", false, false],
+  ["handoffs.save", false, false],
+  ["tenants.create", false, false],
+])("%s is offered to admins: %j, to members: %j", (action, admin, member) =>
+  expect([mayCall("admin", action), mayCall("member", action)]).toEqual([admin, member]),
 );

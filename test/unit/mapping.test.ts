@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { invalidEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { parsePointer, resolvePointer } from "../../lib/json/json.ts";
+import { mappingError, thrownMappingError } from "../../services/sense/deliveries/dead-letter-state.ts";
 import {
   compileMapping,
   type Mapped,
@@ -181,4 +183,16 @@ describe("JSON Pointers", () => {
   test("that are none", () => {
     for (const text of ["", "foo", "/~", "/~2", "#/foo"]) expect(parsePointer(text)).toBeNull();
   });
+});
+
+test("one fault has one reason in every payload, without the payload's value", () => {
+  const [first, second] = ["Mon", "Tue"].map((time) => invalidEvent("time", time, "a date and time"));
+  expect(first?.message).toBe('time: expected a date and time, got "Mon".');
+  expect(thrownMappingError(first)).toBe("mapping error: time: expected a date and time.");
+  expect(thrownMappingError(second)).toBe(thrownMappingError(first));
+});
+
+test("an error without details gives its message", () => {
+  expect(mappingError({ message: "the body is too long" })).toBe("mapping error: the body is too long");
+  expect(thrownMappingError(new Error("/id is missing"))).toBe("mapping error: /id is missing");
 });

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { isFault } from "../../lib/contract/faults.ts";
+import { readAllSettings } from "../../services/extensions.ts";
+import { ScheduleModel } from "../../services/sense/schedules/schedules.model.ts";
+import { Schedules } from "../../services/sense/schedules/schedules.service.ts";
 import {
   inWords,
   MOST_MADE_UP,
@@ -8,6 +11,7 @@ import {
   tickAfter,
   ticksAfter,
 } from "../../services/sense/schedules/timing.ts";
+import { ownStore } from "../support/own-store.ts";
 
 const at = (text: string) => new Date(text);
 const ms = (text: string) => at(text).getTime();
@@ -197,4 +201,25 @@ describe("reading", () => {
     );
     expect(ticksAfter({ at: at("2027-01-01") }, now)).toEqual([at("2027-01-01")]);
   });
+});
+
+test("a schedule whose answer was lost is the same when it is asked for again, also after its time", async () => {
+  const store = await ownStore();
+  const began = Date.now();
+  let now = began;
+  const runtime = { config: readAllSettings({}), store: { ...store, now: () => now } };
+  const schedules = new Schedules(runtime, store.collection(ScheduleModel), { expect() {} } as never);
+  const caller = { kind: "agent", tenant_id: "tn_one", agent_id: "ag_one", scopes: ["send"] };
+  const create = (more: object) => {
+    const params = {
+      name: "once",
+      at: new Date(began + 1000).toISOString(),
+      event: { type: "com.example.due" },
+    };
+    return schedules.create({ params, meta: { caller, idempotency_seed: "seed", ...more } } as never);
+  };
+  const first = await create({ first_at: began });
+  now += 5000;
+  expect(await create({ first_at: began })).toEqual(first);
+  await expect(create({})).rejects.toThrow("expected a time in the future");
 });
