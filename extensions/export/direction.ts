@@ -20,18 +20,20 @@ export function detectDirection(text: string): Direction {
   return { isRightToLeft: ((paragraphs[0]?.level ?? 0) & 1) === 1, levels };
 }
 
-/** Splits a text into parts of one direction each. */
-export function inDirections(text: string): [part: string, isRightToLeft: boolean][] {
-  const { levels } = detectDirection(text);
-  if (!levels) return [[text, false]];
-  const parts: [string, boolean][] = [];
+/** Yields parts of one level each, by the levels of a text that has this one at `at`. */
+export function* byLevel(
+  text: string,
+  levels: Uint8Array | null,
+  at = 0,
+): Generator<[part: string, level: number]> {
+  if (!levels) return void (yield [text, 0]);
   for (let from = 0; from < text.length; ) {
+    const level = levels[at + from] as number;
     let to = from + 1;
-    while (to < text.length && levels[to] === levels[from]) to++;
-    parts.push([text.slice(from, to), ((levels[from] as number) & 1) === 1]);
+    while (to < text.length && levels[at + to] === level) to++;
+    yield [text.slice(from, to), level];
     from = to;
   }
-  return parts;
 }
 
 /** Reorders a line's runs for display from left to right (UAX #9, L2). */

@@ -21,7 +21,7 @@ import {
 import { read } from "../../services/work/outputs/render/read.ts";
 import type { WriteFile } from "../../services/work/outputs/render/render.ts";
 import { type Block, type List, type Run, sharedWidths, toBlocks } from "./blocks.ts";
-import { detectDirection, inDirections } from "./direction.ts";
+import { byLevel, detectDirection } from "./direction.ts";
 
 /** In twentieths of a point, like all lengths here. */
 const GAP = 120;
@@ -127,12 +127,9 @@ function code({ text, indent }: Block & { kind: "code" }): Paragraph {
 function toRuns(run: Run): (TextRun | ExternalHyperlink)[] {
   const { text, href } = run;
   if (text === "\n") return [new TextRun({ break: 1 })];
-  const children = inDirections(text).map(
-    ([part, isRightToLeft]) =>
-      new TextRun({
-        ...{ text: part, ...styleOf(run), ...(href && { style: "Hyperlink" }) },
-        ...(isRightToLeft && { rightToLeft: true }),
-      }),
+  const style = { ...styleOf(run), ...(href && { style: "Hyperlink" }) };
+  const children = [...byLevel(text, detectDirection(text).levels)].map(
+    ([part, level]) => new TextRun({ ...style, text: part, ...(level & 1 && { rightToLeft: true }) }),
   );
   return href ? [new ExternalHyperlink({ link: href, children })] : children;
 }

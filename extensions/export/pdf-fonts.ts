@@ -27,15 +27,6 @@ const MOST_BOXES = 0.1;
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\s]/u;
 const graphemes = new Intl.Segmenter();
 
-function splitName(font: string): { file: string; face: string | undefined } {
-  const [file = "", face] = font.split("#");
-  return { file, face };
-}
-
-function fontFile(name: FontName): string {
-  return fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${FILES[name]}`));
-}
-
 /** Selects a document's fonts: DejaVu, and the operator's for missing letters. */
 export class PdfFonts {
   readonly #pdf: InstanceType<typeof PDFDocument>;
@@ -51,9 +42,10 @@ export class PdfFonts {
   constructor(pdf: InstanceType<typeof PDFDocument>, others: readonly string[]) {
     this.#pdf = pdf;
     this.#others = others;
-    for (const name of Object.keys(FILES)) pdf.registerFont(name, fontFile(name as FontName));
+    for (const [name, file] of Object.entries(FILES))
+      pdf.registerFont(name, fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${file}`)));
     for (const font of others) {
-      const { file, face } = splitName(font);
+      const [file = "", face] = font.split("#");
       pdf.registerFont(font, file, face);
     }
   }

@@ -1,4 +1,4 @@
-import { asSeen, detectDirection, mirrored } from "./direction.ts";
+import { asSeen, byLevel, detectDirection, mirrored } from "./direction.ts";
 
 /** A piece of text in one font and style. */
 export interface Piece {
@@ -87,7 +87,7 @@ class Paragraph {
 
   place(start: number, end: number): Placed[] {
     return [...this.#within(start, end)].flatMap(([piece, text, at]) =>
-      [...this.#byLevel(text, at)].map(([part, level]) => {
+      [...byLevel(text, this.#levels, at)].map(([part, level]) => {
         const shown = level & 1 ? mirrored(part) : part;
         return { ...piece, text: shown, level, width: this.#measure(piece, part) };
       }),
@@ -105,18 +105,6 @@ class Paragraph {
       const from = Math.max(start, first);
       const text = piece.text.slice(from - first, end - first);
       if (text) yield [piece, text, from];
-    }
-  }
-
-  *#byLevel(text: string, at: number): Generator<[part: string, level: number]> {
-    const levels = this.#levels;
-    if (!levels) return void (yield [text, 0]);
-    for (let from = 0; from < text.length; ) {
-      const level = levels[at + from] as number;
-      let to = from + 1;
-      while (to < text.length && levels[at + to] === level) to++;
-      yield [text.slice(from, to), level];
-      from = to;
     }
   }
 }

@@ -85,6 +85,29 @@ export class Sheet {
     }
   }
 
+  /**
+   * Writes lines one below the other, from page to page.
+   *
+   * @param before called with each line's number once it is on its page
+   * @param below height that each needs on its page below it
+   */
+  writeAll(
+    lines: readonly Line[],
+    left: number,
+    width: number,
+    manner: Manner,
+    before?: (n: number) => void,
+    below = 0,
+  ): void {
+    const height = this.heightOf(1, manner.size);
+    for (const [n, line] of lines.entries()) {
+      this.need(height + below);
+      before?.(n);
+      this.write(line, left, width, manner);
+      this.y += height;
+    }
+  }
+
   #draw(piece: Placed, x: number, top: number, { size, color }: { size: number; color: string }): void {
     const { text, font, href, strike, thickened, slanted, level } = piece;
     const ink = href ? LINK : color;

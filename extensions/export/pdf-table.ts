@@ -91,10 +91,7 @@ function drawPart(sheet: Sheet, columns: Column[], row: Row, height: number, fil
   }
   for (const [n, { left, width, align }] of columns.entries()) {
     sheet.y = top + PADDING;
-    for (const line of row[n] ?? []) {
-      sheet.write(line, left + PADDING, width - 2 * PADDING, { size: SIZE, align });
-      sheet.y += sheet.heightOf(1, SIZE);
-    }
+    sheet.writeAll(row[n] ?? [], left + PADDING, width - 2 * PADDING, { size: SIZE, align });
   }
   sheet.y = top + height;
 }

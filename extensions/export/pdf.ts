@@ -45,46 +45,34 @@ export async function renderPdf(
 }
 
 function draw(sheet: Sheet, block: Block): void {
-  switch (block.kind) {
-    case "heading":
-      drawHeading(sheet, block);
-      break;
-    case "paragraph":
-      drawParagraph(sheet, block);
-      break;
-    case "code":
-      drawCode(sheet, block);
-      break;
-    case "table":
-      drawTable(sheet, block);
-      sheet.y += 2 * GAP;
-      break;
-    case "rule":
-      sheet.need(4 * GAP);
-      sheet.y += GAP;
-      sheet.pdf
-        .moveTo(MARGIN, sheet.y)
-        .lineTo(MARGIN + sheet.width, sheet.y)
-        .lineWidth(1)
-        .stroke(RULE);
-      sheet.y += 2 * GAP;
-  }
+  if (block.kind === "heading") drawHeading(sheet, block);
+  else if (block.kind === "paragraph") drawParagraph(sheet, block);
+  else if (block.kind === "code") drawCode(sheet, block);
+  else if (block.kind === "table") {
+    drawTable(sheet, block);
+    sheet.y += 2 * GAP;
+  } else drawRule(sheet);
+}
+
+function drawRule(sheet: Sheet): void {
+  sheet.need(4 * GAP);
+  sheet.y += GAP;
+  sheet.pdf
+    .moveTo(MARGIN, sheet.y)
+    .lineTo(MARGIN + sheet.width, sheet.y)
+    .lineWidth(1)
+    .stroke(RULE);
+  sheet.y += 2 * GAP;
 }
 
 /** Keeps a heading with the first lines that follow it. */
 function drawHeading(sheet: Sheet, { depth, runs }: Block & { kind: "heading" }): void {
   const size = HEADINGS[depth - 1] ?? SIZE;
-  const lines = sheet.lines(
-    runs.map((run) => ({ ...run, bold: true })),
-    size,
-    sheet.width,
-  );
+  const bold = runs.map((run) => ({ ...run, bold: true }));
+  const lines = sheet.lines(bold, size, sheet.width);
   if (!sheet.isFresh) sheet.y += size * 0.6;
   sheet.need(sheet.heightOf(lines.length, size) + sheet.heightOf(3, SIZE));
-  for (const line of lines) {
-    sheet.need(sheet.heightOf(1, size));
-    writeLine(sheet, line, { left: MARGIN, width: sheet.width, size });
-  }
+  sheet.writeAll(lines, MARGIN, sheet.width, { size });
   sheet.y += GAP;
 }
 
@@ -95,27 +83,13 @@ function drawParagraph(sheet: Sheet, { runs, item, indent, quoted }: Block & { k
   const left = isRightToLeft ? MARGIN : MARGIN + indent * INDENT;
   // Leaves no line of it alone on a page.
   sheet.need(sheet.heightOf(lines.length <= 3 ? lines.length : 2, SIZE));
-  for (const [n, line] of lines.entries()) {
-    sheet.need(sheet.heightOf(1, SIZE));
+  const bar = (quoted - 0.5) * INDENT;
+  sheet.writeAll(lines, left, width, { size: SIZE, ...(quoted > 0 && { color: QUOTED }) }, (n) => {
     if (n === 0 && item)
       drawMarker(sheet, item.marker, isRightToLeft ? MARGIN + width : left - INDENT, isRightToLeft);
-    const bar = (quoted - 0.5) * INDENT;
     if (quoted) drawBar(sheet, isRightToLeft ? MARGIN + sheet.width - bar : MARGIN + bar);
-    writeLine(sheet, line, { left, width, size: SIZE, ...(quoted > 0 && { color: QUOTED }) });
-  }
+  });
   sheet.y += item ? GAP / 2 : GAP;
-}
-
-interface Column {
-  left: number;
-  width: number;
-  size: number;
-  color?: string;
-}
-
-function writeLine(sheet: Sheet, line: Line, { left, width, ...manner }: Column): void {
-  sheet.write(line, left, width, manner);
-  sheet.y += sheet.heightOf(1, manner.size);
 }
 
 /** Draws the marker next to the first line of its item, ending before it. */
@@ -144,12 +118,9 @@ function drawCode(sheet: Sheet, { text, indent }: Block & { kind: "code" }): voi
     sheet.y += CODE_PADDING;
   };
   pad();
-  for (const line of lines) {
-    sheet.need(height + CODE_PADDING);
-    sheet.pdf.rect(left, sheet.y, width, height + 0.5).fill(CODE);
-    sheet.write(line, left + CODE_PADDING, width - 2 * CODE_PADDING, { size: CODE_SIZE, align: "left" });
-    sheet.y += height;
-  }
+  const manner = { size: CODE_SIZE, align: "left" } as const;
+  const fill = () => sheet.pdf.rect(left, sheet.y, width, height + 0.5).fill(CODE);
+  sheet.writeAll(lines, left + CODE_PADDING, width - 2 * CODE_PADDING, manner, fill, CODE_PADDING);
   pad();
   sheet.y += GAP;
 }

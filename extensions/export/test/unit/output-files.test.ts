@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { marked } from "marked";
 import { read } from "../../../../services/work/outputs/render/read.ts";
 import { toBlocks } from "../../blocks.ts";
-import { inDirections } from "../../direction.ts";
+import { byLevel, detectDirection } from "../../direction.ts";
 import { breakLines, type Piece, type Placed } from "../../pdf-lines.ts";
 
 const piece = (text: string, font = "plain"): Piece => ({
@@ -69,11 +69,9 @@ describe("what runs from right to left", () => {
 
   test("stands within what runs from left to right", () => {
     expect(seen(`say ${HEBREW} 5 now`, 100)).toEqual(["say 5 גבא now"]);
-    expect(inDirections(`a ${HEBREW} b`)).toEqual([
-      ["a ", false],
-      [HEBREW, true],
-      [" b", false],
-    ]);
+    const text = `a ${HEBREW} b`;
+    const parts = [...byLevel(text, detectDirection(text).levels)].map(String);
+    expect(parts).toEqual(["a ,0", `${HEBREW},1`, " b,0"]);
   });
 });
 
