@@ -1,12 +1,10 @@
-import { Blocks } from "../../lib/text/blocks.ts";
 import { type Page, UnreadableError } from "../../services/remember/documents/parsers/page.ts";
-import { readDiagram } from "./diagram.ts";
 import { controlState, fieldState } from "./docx-forms.ts";
 import { Numbering } from "./docx-numbering.ts";
 import { readStyles, type Style } from "./docx-styles.ts";
 import { noteUnread, type OfficeFile, type Relation } from "./office.ts";
 import { formulaText } from "./omml.ts";
-import { describe, readChart } from "./shapes.ts";
+import { ElementReader, type Readers } from "./shapes.ts";
 import { symbolAt, symbolText } from "./symbols.ts";
 import {
   attributeOf,
@@ -25,8 +23,6 @@ const OTHERS = ["header", "footer", "footnotes", "endnotes", "comments"];
 const UNSEEN = new Set(["del", "moveFrom", "tabs", "sectPr", "pPrChange", "rPrChange"]);
 /** Elements that are read one after the other, each whole. A table can be as long as the document: its rows are. */
 const OUTERMOST = new Set(["p", "tr", "sdt", "altChunk", "AlternateContent", "del", "moveFrom"]);
-/** Elements that are one object of a page, with a separate description. */
-const OBJECTS = new Set(["drawing", "pict", "object"]);
 /** Older drawings, which may have a description. */
 const VML = new Set(["shape", "rect", "roundrect", "oval", "line", "polyline", "group", "image"]);
 /** Returns the text of a Word document, other parts last, as one page: page breaks depend on the renderer. */
@@ -44,7 +40,7 @@ export async function readDocx(file: OfficeFile, main: string): Promise<Page[]> 
     if (!bytes) continue;
     const relations = type === "text" ? related : noteUnread(file, part, type);
     const chunks = await readChunks(file, relations, type);
-    texts.push(new DocxReader({ ...shared, file, place: type, relations, chunks }).read(bytes));
+    texts.push(new DocxReader({ ...shared, file, place: type, relations, chunks }).textFrom(bytes));
   }
   // Sections repeat the headers of others.
   return [{ page: null, text: [...new Set(texts)].filter(Boolean).join("\n\n") }];
@@ -79,14 +75,6 @@ interface Source {
   chunks: ReadonlyMap<string, string>;
 }
 
-/** An object of a page while it is read. */
-interface PageObject {
-  /** Descriptions: Word writes the same one twice. */
-  texts: Set<string>;
-  isDescribed: boolean;
-  hasPicture: boolean;
-}
-
 /** A place in the text. */
 interface Place {
   /** Settings of the paragraph; null once its text began. */
@@ -110,53 +98,47 @@ const newPlace = (): Place => ({
 });
 
 /** Reads one part: the body, a header, all comments. */
-class DocxReader {
+class DocxReader extends ElementReader {
   readonly #source: Source;
-  readonly #relations: ReadonlyMap<string, string>;
-  readonly #blocks = new Blocks();
   #at = newPlace();
-  #object: PageObject | null = null;
   /** Open fields of older forms. */
   readonly #fields: { state: string | null; inResult: boolean }[] = [];
   /** The control that is being read. */
   #control: { state: string; isWritten: boolean } | null = null;
 
   constructor(source: Source) {
+    super(source.file, source.place, source.relations);
     this.#source = source;
-    this.#relations = new Map(source.relations.map(({ id, part }) => [id, part]));
   }
 
-  read(bytes: Uint8Array): string {
+  textFrom(bytes: Uint8Array): string {
     readElements(
       bytes,
       (name) => OUTERMOST.has(name),
-      (element) => this.#read(element),
+      (element) => this.read(element),
       {
-        open: (name) => name === "tbl" && this.#blocks.openTable(),
-        close: (name) => name === "tbl" && this.#blocks.closeTable(),
+        open: (name) => name === "tbl" && this.blocks.openTable(),
+        close: (name) => name === "tbl" && this.blocks.closeTable(),
       },
     );
-    return this.#blocks.end();
+    return this.blocks.end();
   }
 
-  #readAll(element: Element): void {
-    for (const child of childrenOf(element)) this.#read(child);
-  }
-
-  #read(element: Element): void {
+  protected override read(element: Element): void {
     const { name } = element;
     if (UNSEEN.has(name)) return;
-    const read = Object.hasOwn(this.#readers, name) ? this.#readers[name] : undefined;
-    if (read) read(element, attributeOf(element, "val"));
-    else if (OBJECTS.has(name)) this.#readObject(element);
-    else {
-      if (VML.has(name)) this.#describe(attributeOf(element, "alt"));
-      this.#readAll(element);
-    }
+    if (VML.has(name)) this.describe(element, ["alt"]);
+    else super.read(element);
   }
 
-  /** By the names of elements; `value` is their attribute of this name. Others only contain these. */
-  readonly #readers: Record<string, (element: Element, value: string | undefined) => void> = {
+  protected showApart(text: string): void {
+    this.#at.boxes.push(text);
+  }
+
+  protected readonly objects = new Set(["drawing", "pict", "object"]);
+
+  protected readonly readers: Readers = {
+    ...this.common,
     p: (element) => this.#readParagraph(element),
     pStyle: (_, value) => this.#setParagraph(this.#styleOf(value)),
     outlineLvl: (_, value) => this.#setParagraph({ level: Number(value) + 1 }),
@@ -182,97 +164,47 @@ class DocxReader {
     sdt: (element) => this.#readControl(element),
     oMathPara: (element) => {
       this.#at.hasFormula = false;
-      this.#readAll(element);
+      this.readAll(element);
     },
     oMath: (element) => this.#addFormula(formulaText(element)),
 
-    tbl: (element) => this.#readTable(element),
     tr: (element) => this.#readRow(element),
     tc: (element) => this.#readCell(element),
     altChunk: (element) => this.#chunk(this.#source.chunks.get(attributeOf(element, "id") ?? "")),
 
-    docPr: (element) => this.#readDescription(element),
-    cNvPr: (element) => this.#readDescription(element),
-    textpath: (element) => this.#describe(attributeOf(element, "string")),
-    decorative: (_, value) => isOn(value) && this.#note({ isDescribed: true }),
-    blip: () => this.#note({ hasPicture: true }),
-    imagedata: () => this.#note({ hasPicture: true }),
-    txbxContent: (element) => this.#at.boxes.push(this.#readAside(element)),
-    chart: (element) => this.#include(readChart, attributeOf(element, "id")),
-    relIds: (element) => this.#include(readDiagram, attributeOf(element, "dm")),
-    OLEObject: () => this.#lose("embedded object"),
-    control: () => this.#lose("control"),
-    contentPart: () => this.#lose("ink"),
-    subDoc: () => this.#lose("subdocument"),
+    docPr: (element) => this.describe(element),
+    textpath: (element) => this.describe(element, ["string"]),
+    imagedata: () => this.note({ hasPicture: true }),
+    txbxContent: (element) => this.showApart(this.#readAside(element)),
+    OLEObject: () => this.lose("embedded object"),
+    subDoc: () => this.lose("subdocument"),
   };
 
   #styleOf(id = ""): Style | undefined {
     return this.#source.styles.get(id);
   }
 
-  #readTable(element: Element): void {
-    this.#blocks.openTable();
-    this.#readAll(element);
-    this.#blocks.closeTable();
-  }
-
   #readRow(element: Element): void {
-    const blocks = this.#blocks;
+    const blocks = this.blocks;
     blocks.openRow();
     const before = Number(settingIn(childOf(element, "trPr"), "gridBefore"));
     for (let i = Math.min(100, before); i > 0; i--) {
       blocks.openCell();
       blocks.closeCell();
     }
-    this.#readAll(element);
+    this.readAll(element);
     blocks.closeRow();
   }
 
   #readCell(element: Element): void {
-    this.#blocks.openCell();
-    this.#readAll(element);
-    this.#blocks.closeCell(Number(settingIn(childOf(element, "tcPr"), "gridSpan")) || 1);
-  }
-
-  #readObject(element: Element): void {
-    const outer = this.#object;
-    const object = { texts: new Set<string>(), isDescribed: false, hasPicture: false };
-    this.#object = object;
-    this.#readAll(element);
-    if (object.hasPicture && !object.isDescribed) this.#lose("picture");
-    this.#object = outer;
-  }
-
-  #note(found: Partial<PageObject>): void {
-    if (this.#object) Object.assign(this.#object, found);
-  }
-
-  #lose(kind: string): void {
-    this.#source.file.losses.add(kind, this.#source.place);
-    this.#note({ isDescribed: true });
-  }
-
-  #include(read: typeof readChart, id = ""): void {
-    const { file, place } = this.#source;
-    this.#at.boxes.push(read(file, this.#relations.get(id) ?? "", place));
-  }
-
-  #readDescription(element: Element): void {
-    this.#describe(attributeOf(element, "descr"), attributeOf(element, "title"));
-    this.#readAll(element);
-  }
-
-  #describe(descr = "", title = ""): void {
-    const text = describe({ descr, title });
-    if (!text || !this.#object || this.#object.texts.has(text)) return;
-    this.#object.texts.add(text);
-    this.#note({ isDescribed: true });
-    this.#at.boxes.push(text);
+    this.blocks.openCell();
+    this.readAll(element);
+    this.blocks.closeCell(Number(settingIn(childOf(element, "tcPr"), "gridSpan")) || 1);
   }
 
   #readRun(element: Element): void {
     Object.assign(this.#at, { isHidden: this.#at.areRunsHidden, font: "" });
-    this.#readAll(element);
+    this.readAll(element);
   }
 
   #setRun({ isHidden = this.#at.isHidden }: Style = {}): void {
@@ -291,7 +223,7 @@ class DocxReader {
     const outer = this.#control;
     const state = controlState(element);
     this.#control = state === null ? null : { state, isWritten: false };
-    this.#readAll(element);
+    this.readAll(element);
     this.#writeControl();
     this.#control = outer;
   }
@@ -312,25 +244,25 @@ class DocxReader {
 
   #readRuby(element: Element): void {
     let reading = "";
-    this.#blocks.openRuby();
+    this.blocks.openRuby();
     for (const child of childrenOf(element))
       if (child.name === "rt") reading += this.#readAside(child);
-      else this.#read(child);
-    this.#blocks.closeRuby(reading);
+      else this.read(child);
+    this.blocks.closeRuby(reading);
   }
 
   /** Returns text that is elsewhere; the paragraph goes on after it. */
   #readAside(element: Element): string {
     const outer = this.#at;
     this.#at = { ...newPlace(), areRunsHidden: outer.areRunsHidden };
-    this.#blocks.aside();
-    this.#readAll(element);
+    this.blocks.aside();
+    this.readAll(element);
     this.#at = outer;
-    return this.#blocks.take();
+    return this.blocks.take();
   }
 
   #chunk(text = ""): void {
-    const blocks = this.#blocks;
+    const blocks = this.blocks;
     blocks.break(2);
     blocks.text(text);
     blocks.break(2);
@@ -347,11 +279,11 @@ class DocxReader {
     if (at.isHidden || text === "") return;
     const { paragraph } = at;
     if (paragraph) this.#beginParagraph(paragraph);
-    this.#blocks.text(text);
+    this.blocks.text(text);
   }
 
   #beginParagraph({ level, list, depth }: Style): void {
-    const blocks = this.#blocks;
+    const blocks = this.blocks;
     if (level) blocks.heading(level);
     const mark = this.#source.numbering.next(list, depth);
     if (mark) blocks.item(mark, level ? 0 : depth);
@@ -362,15 +294,15 @@ class DocxReader {
   /** A break before the text is one of the page; a heading is one line. */
   #lineBreak(): void {
     const { paragraph, isHidden, isHeading } = this.#at;
-    if (!paragraph && !isHidden) this.#blocks.text(isHeading ? " " : "\n");
+    if (!paragraph && !isHidden) this.blocks.text(isHeading ? " " : "\n");
   }
 
   #readParagraph(element: Element): void {
     const at = this.#at;
     Object.assign(at, { paragraph: {}, hasFormula: false, areRunsHidden: false });
-    this.#readAll(element);
+    this.readAll(element);
     at.paragraph = null;
-    this.#blocks.endBlock(at.isItem ? 1 : 2);
+    this.blocks.endBlock(at.isItem ? 1 : 2);
     // A box is shown next to the paragraph that it is anchored in.
     for (const text of at.boxes.splice(0)) this.#chunk(text);
   }
