@@ -1,22 +1,19 @@
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import { LEASE_MS, place, Queue } from "../mixins/queue.ts";
 import { type DocumentDoc, DocumentModel } from "../services/remember/documents/documents.model.ts";
-import type { TenantCollection } from "../storage/collection.ts";
-import { type TemporaryStore, temporaryStore } from "./support/own-store.ts";
+import { ownStore } from "./support/own-store.ts";
 import { settle } from "./support/settle.ts";
 
-let files: TemporaryStore;
-let documents: TenantCollection<DocumentDoc>;
+const store = await ownStore();
+const documents = store.collection<DocumentDoc>(DocumentModel);
+await store.ready();
 let now: number;
 const clock = () => now;
 
 beforeEach(async () => {
   now = Date.UTC(2026, 0, 1);
-  files = await temporaryStore();
-  documents = files.store.collection(DocumentModel);
-  await files.store.ready();
+  await (await store.collections()).get("documents")?.deleteMany({});
 });
-afterEach(() => files.remove());
 
 /** Inserts a row for tests of the queue. */
 const enqueue = (tenant_id: string, _id: string, due = now, caller?: string) =>

@@ -5,12 +5,11 @@ import { pollSome } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { openSite } from "../support/site.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-const site = await openSite(undefined, {
-  ...{ STUCK_AFTER_SECONDS: "1", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN },
-});
+const site = await openSite(undefined, await startShared("open"));
 const { page, admin, agent } = site;
 
 /** Creates an agent that receives the events `com.<name>`. */
@@ -231,8 +230,7 @@ test("the operator sees what tenants use, and the nodes", async () => {
   await page
     .getByRole("region", { name: "Usage" })
     .locator("tbody tr")
-    .first()
-    .getByText("default")
+    .getByText(site.server.credentials.tenant_slug)
     .waitFor();
   expect(await checkPage(page, "operator-usage")).toEqual([]);
   await page.getByRole("tab", { name: "Nodes" }).click();

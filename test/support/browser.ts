@@ -46,18 +46,16 @@ interface Site {
 }
 
 /**
- * Opens a window on a shared server, or with `env`, which has further settings, on a new one. Signed in is the
- * organisation's admin, or who is made by `personOf`.
+ * Opens a window on a shared server of the kind `local`, or on a given one, or with further settings on a new one. Signed
+ * in is the organisation's admin, or who is made by `personOf`.
  */
 export async function openSite(
   personOf: (admin: Api, server: TestServer) => Promise<Person> = async (_, { credentials }) =>
     credentials.admin,
-  env?: Record<string, string>,
+  on?: TestServer | Record<string, string>,
 ): Promise<Site> {
   await using opened = new AsyncDisposableStack();
-  const server = env
-    ? await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", ...env } })
-    : await startShared("local");
+  const server = await serverOf(on);
   opened.defer(() => server.stop());
   const browser = await startBrowser();
   opened.defer(() => browser.close());
@@ -94,6 +92,13 @@ export async function openSite(
     heading: (name) => page.locator(".page-head").getByRole("heading", { name, level: 1 }),
     close: () => open.disposeAsync(),
   };
+}
+
+async function serverOf(on: Parameters<typeof openSite>[1]): Promise<TestServer> {
+  if (!on) return startShared("local");
+  return "credentials" in on
+    ? (on as TestServer)
+    : startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", ...(on as Record<string, string>) } });
 }
 
 /** Adds what goes wrong as it does. */
