@@ -216,7 +216,7 @@ const poll = async (agent: TestAgent, query = "wait=30"): Promise<Json[]> =>
 const ack = async (agent: TestAgent, deliveries: { id: string }[]) =>
   ok(await agent.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) }));
 
-/** Makes a document, an output or a memory for its caller's team, with a word, and returns its id. */
+/** How one of each kind is made for the team of its caller, and where its id is in a result. */
 const SEARCHED = {
   memories: {
     model: MemoryModel,

@@ -244,12 +244,3 @@ test("identifiers the two ways to write é are two ids", async () => {
   for (const id of ids)
     expect((await ground.admin.post("/events", event(agent.type, id))).body.status).toBe("accepted");
 });
-
-test("identifiers keys that mean something to JavaScript arrive as they were sent", async () => {
-  const agent = await fresh();
-  const data = '{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":null,"$set":{"a.b":1}}';
-  const rest = JSON.stringify(event(agent.type, "keys")).slice(0, -1);
-  expect((await ground.admin.post("/events", `${rest},"data":${data}}`, STRUCTURED)).status).toBe(202);
-  const [{ payload }] = (await pollSome(agent.api)) as [Delivery];
-  expect(JSON.stringify(payload.data)).toBe(data);
-});
