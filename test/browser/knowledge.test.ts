@@ -1,6 +1,7 @@
 /** @needs chromium */
 import { describe, expect, test } from "@jest/globals";
 import { remember as made } from "../support/memories.ts";
+import { settle } from "../support/settle.ts";
 import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -150,6 +151,62 @@ describe("memories", () => {
       content: "The office in Paris is open from 9 to 17.",
     });
     expect(ok(await admin.get(`/memories/${goes}`)).status).toBe("merged");
+  });
+});
+
+describe("filters of memories", () => {
+  const titles = () => page.locator(".memory-title").allTextContents();
+  const shown = (...expected: string[]) =>
+    settle(async () => (await titles()).toSorted().join() === expected.join(), { what: expected.join() });
+  /** Of a type that no other memory here has. */
+  const invoice = (title: string, metadata: object) =>
+    remember(title, `An invoice: ${title}.`, { type: "procedural", metadata });
+
+  test("by subject and metadata are in the address, with a chip for each condition", async () => {
+    await invoice("A", { subject: "acme", amount: 50, state: "open" });
+    await invoice("B", { subject: "acme", amount: 150, state: "late" });
+    await invoice("C", { subject: "globex", amount: 250, state: "open" });
+    await invoice("D", { subject: "globex", amount: 350, state: "paid" });
+    await site.go("/memories?type=procedural");
+    await shown("A", "B", "C", "D");
+    const chips = page.getByRole("list", { name: "Metadata conditions" }).getByRole("listitem");
+    const field = page.getByLabel("Metadata", { exact: true });
+    const add = async (condition: string) => {
+      await field.fill(condition);
+      await field.press("Enter");
+    };
+
+    await add("amount >= 100");
+    await shown("B", "C", "D");
+    await add("amount < 300");
+    await shown("B", "C");
+    await add("state = open, late");
+    await page.getByLabel("Subject").fill("globex");
+    await page.getByLabel("Subject").press("Enter");
+    await shown("C");
+    expect(await chips.allTextContents()).toEqual(["amount >= 100", "amount < 300", "state = open, late"]);
+    expect(await field.inputValue()).toBe("");
+    await page.reload();
+    await shown("C");
+
+    // The search by meaning has the same filters.
+    await page.getByLabel("Search memories").fill("invoice");
+    await site.press("Search", page.getByRole("list", { name: "Results" }));
+    await shown("C");
+    await site.button("Clear query").click();
+
+    await page.getByLabel("Subject").fill("");
+    await page.getByLabel("Subject").press("Enter");
+    await shown("B", "C");
+    await site.button("Remove amount < 300").click();
+    await shown("B", "C");
+    await site.button("Remove state = open, late").click();
+    await shown("B", "C", "D");
+    await add("amount is 5");
+    await page.getByText(/^Write a key/).waitFor();
+    await site.button("Remove amount >= 100").click();
+    await shown("A", "B", "C", "D");
+    expect(await chips.count()).toBe(0);
   });
 });
 
