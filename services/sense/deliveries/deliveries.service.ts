@@ -1,5 +1,5 @@
 import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
-import { hasScope, type OfAgent } from "../../../lib/access/caller.ts";
+import { hasScope, type OfAgent, type OfTenant } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
@@ -14,7 +14,7 @@ import * as ofAgents from "./agent-deliveries.contract.ts";
 import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
 import { observeBacklog } from "./backlog.ts";
-import { type ClaimRequest, Claims } from "./claim.ts";
+import { Claims } from "./claim.ts";
 import * as dead from "./dead-letters.contract.ts";
 import { countGroups, DeadLetters, discardMany, newAnnouncements, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
@@ -60,18 +60,23 @@ const CLAIM_TIMEOUT_MS = (contract.STREAM_WAIT_SECONDS + 30) * 1000;
 const MOVED_MS = 5000;
 
 /** A stream's or push worker's request: deliveries to pass on, under its own lease. */
-interface LeaseRequest extends ClaimRequest {
-  wait_ms: number;
-  lease: string;
-  max_in_flight?: number;
-}
+type LeaseRequest = Omit<ReceiveRequest, "cancel_key"> & { lease: string };
 
 /** Deliveries from fan-out to acknowledgement or the dead-letter queue (spec: DeliveryEvent, Delivery states). */
 export function deliveriesService(runtime: Runtime): ServiceSchema {
   const deliveries = runtime.store.collection(DeliveryModel);
   let own: Domain;
-  const domain = () => own;
-  const loops = newLoops(domain);
+  const loops = {
+    due: new SharedLoop("due", () => own.sweep.endDue(), DUE_MS),
+    replays: new SharedLoop("replays", () => own.replays.relay(), RELAY_MS),
+    history: new SharedLoop("history", () => own.player.work(), RELAY_MS),
+    announcements: new SharedLoop("announcements", () => own.announce(), RELAY_MS),
+    ahead: new SharedLoop("ahead", () => own.sweep.endAhead(), AHEAD_MS),
+    ordering: new SharedLoop("ordering", () => own.ordering.sweep(), RELAY_MS),
+    retire: new SharedLoop("retire", () => own.sweep.retire(), RETIRE_MS),
+    recheck: new ServiceLoop("limits", () => own.recheck(), RECHECK_MS),
+    progress: new ServiceLoop("progress", () => own.progress.flush(), FLUSH_MS),
+  };
   let moving: NodeJS.Timeout | undefined;
   /** The owners of some agents have changed, or a gateway with streams is gone. */
   const moved = event(() => {
@@ -84,12 +89,114 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
     mixins: Object.values(loops).map(({ mixin }) => mixin),
     actions: {
       // An agent's queue lives on one node: its requests, its claims and the leases of its streams.
-      ...keyedBy("meta.caller.agent_id", receiverActions(domain)),
-      ...keyedBy("params.agent_id", queueActions(domain)),
-      ...deadLetterActions(domain),
-      ...internalActions(domain),
-      ...agentActions(domain),
-      ...historyActions(domain),
+      ...keyedBy("meta.caller.agent_id", {
+        poll: withTimeout(
+          POLL_TIMEOUT_MS,
+          action(contract.pollDeliveries, (ctx) => answerPoll(own, ctx)),
+        ),
+        ack: action(contract.ackDeliveries, (ctx) => own.settlements.ack(ctx)),
+        nack: action(contract.nackDeliveries, (ctx) => own.settlements.nack(ctx)),
+        next: withTimeout(
+          POLL_TIMEOUT_MS,
+          action(contract.receiveNextDeliveries, (ctx) => nextDeliveries(own, ctx)),
+        ),
+        extend: action(contract.extendDeliveries, (ctx) => own.settlements.extend(ctx)),
+      }),
+      /** Of streams and push workers on one agent's deliveries. */
+      ...keyedBy("params.agent_id", {
+        /** Claims deliveries to pass on: the caller settles each, or releases it by its lease. */
+        claim: withTimeout(
+          CLAIM_TIMEOUT_MS,
+          internal<LeaseRequest>(({ params, meta }) => {
+            // A push worker has no caller.
+            if (meta.caller) own.asks(params);
+            const reads_memories = !meta.caller || hasScope(meta.caller, "memory:read");
+            return own.requestQueues.receive({ ...params, cancel_key: params.lease, reads_memories });
+          }),
+        ),
+        /** Settles pushes, and claims the next. A push worker has no token: it sends to the agent's own endpoint. */
+        exchange: withTimeout(
+          EXCHANGE_TIMEOUT_MS,
+          internal<LeaseRequest & { outcomes: Outcomes }>(({ params: { outcomes, ...request } }) =>
+            exchange(own, { ...request, cancel_key: request.lease, reads_memories: true }, outcomes),
+          ),
+        ),
+        per_minute_left: idempotent<{ agent_id: string; max_per_minute: number }>(
+          async ({ params: { agent_id, max_per_minute } }) =>
+            own.claims.limits.perMinuteLeft(agent_id, max_per_minute),
+        ),
+        give_up: internal<OfAgent & { before: number; reason: string }>(({ params }) =>
+          own.settlements.giveUp(params),
+        ),
+      }),
+
+      dead_letters: action(dead.listDeadLetters, ({ params, meta }) =>
+        own.deadLetters.list(meta.caller, params),
+      ),
+      dead_letter_groups: action(dead.listDeadLetterGroups, ({ params, meta }) =>
+        countGroups(own, meta.caller, params),
+      ),
+      discard_many: action(dead.discardDeadLetters, (ctx) => discardMany(own, ctx)),
+      discard: action(dead.discardDeadLetter, ({ params, meta }) =>
+        own.deadLetters.discard(meta.caller, params.id),
+      ),
+      replay: action(dead.replayDeadLetter, ({ params: { id, dry_run }, meta }) =>
+        own.replays.requestOne(meta.caller, id, dry_run),
+      ),
+      replay_many: action(dead.replayDeadLetters, (ctx) => own.replays.requestMany(ctx)),
+      /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
+      dead_letter: internal<Unmappable>(({ params }) => own.deadLetters.add(params)),
+      unmapped_payload: idempotent<OfTenant & { id: string }>(({ params: { tenant_id, id } }) =>
+        own.deadLetters.unmappedPayload(tenant_id, id),
+      ),
+
+      /** Of those who look after an agent. */
+      list: action(ofAgents.listDeliveries, (ctx) => own.agentDeliveries.list(ctx)),
+      log: action(ofAgents.getDeliveryLog, (ctx) => own.agentDeliveries.log(ctx)),
+      explain: action(ofAgents.explainReception, (ctx) => own.agentDeliveries.explain(ctx)),
+      drain: action(ofAgents.drainDeliveries, (ctx) => own.agentDeliveries.drain(ctx)),
+      health: idempotent<OfTenant & { agents: AgentState[] }>(({ params }) =>
+        own.health.of(params.tenant_id, params.agents),
+      ),
+      /** Returns the ids of the agents that need attention, the worst first. */
+      agents_needing_attention: idempotent<OfTenant>(({ params }) => own.health.needing(params.tenant_id)),
+
+      count_replay: action(replay.countReplay, (ctx) => own.history.count(ctx)),
+      start_replay: action(replay.startReplay, (ctx) => own.history.start(ctx)),
+      replays: action(replay.listReplays, (ctx) => own.history.list(ctx)),
+      get_replay: action(replay.getReplay, (ctx) => own.history.get(ctx)),
+      cancel_replay: action(replay.cancelReplay, (ctx) => own.history.cancel(ctx)),
+
+      enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
+        own.enqueuer.enqueue(params.deliveries),
+      ),
+      /** For events that this node writes in one commit with their deliveries: the answer cannot travel. */
+      prepare: internal<{ deliveries: NewDelivery[] }>(({ params }) =>
+        own.enqueuer.prepare(params.deliveries),
+      ),
+      wake: internal<{ ready: OfAgent[] }>(({ params }) => {
+        for (const { agent_id } of params.ready) own.requestQueues.wake(agent_id);
+      }),
+      /** Returns this node's recent work for a tenant (services/platform/usage/tally.ts). */
+      tally: internal<OfTenant>(({ params }) => recentOf(params.tenant_id)),
+      any_acknowledged: idempotent<OfTenant>(({ params }) =>
+        deliveries.exists(params.tenant_id, { state: "acknowledged" }),
+      ),
+      overdue: idempotent<object>(() => own.sweep.lateSeconds()),
+      counts: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => countsOf(deliveries, params)),
+      open_events: idempotent<OpenEvents>(({ params }) => openEvents(deliveries, params)),
+      of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>
+        receiversOf(deliveries, params, params.limit ?? 1000),
+      ),
+      given_to: internal<OfAgent & { event_ids: string[] }>(({ params }) => givenTo(deliveries, params)),
+      ready_agents: idempotent<{ agents: AgentsOfTenant[] }>(({ params }) =>
+        findReadyAgents(deliveries, params.agents),
+      ),
+      /** Writes what this node has noted of agents, before texts are erased. */
+      flush: internal<object>(() => own.progress.flush()),
+      forget_events: internal<OfTenant & { event_ids: string[] }>(({ params }) =>
+        forgetEvents(deliveries, params),
+      ),
       stats: action(contract.getDeliveryStats, (ctx) => own.statistics.read(ctx)),
     },
     events: {
@@ -125,151 +232,11 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
   };
 }
 
-function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
-  return {
-    poll: withTimeout(
-      POLL_TIMEOUT_MS,
-      action(contract.pollDeliveries, (ctx) => answerPoll(domain(), ctx)),
-    ),
-    ack: action(contract.ackDeliveries, (ctx) => domain().settlements.ack(ctx)),
-    nack: action(contract.nackDeliveries, (ctx) => domain().settlements.nack(ctx)),
-    next: withTimeout(
-      POLL_TIMEOUT_MS,
-      action(contract.receiveNextDeliveries, (ctx) => nextDeliveries(domain(), ctx)),
-    ),
-    extend: action(contract.extendDeliveries, (ctx) => domain().settlements.extend(ctx)),
-  };
-}
-
-/** Actions of streams and push workers on one agent's deliveries. */
-function queueActions(domain: () => Domain): Record<string, ActionSchema> {
-  return {
-    /** Claims deliveries to pass on: the caller settles each, or releases it by its lease. */
-    claim: withTimeout(
-      CLAIM_TIMEOUT_MS,
-      internal<LeaseRequest>(({ params, meta }) => {
-        // A push worker has no caller.
-        if (meta.caller) domain().asks(params);
-        const reads_memories = !meta.caller || hasScope(meta.caller, "memory:read");
-        return domain().requestQueues.receive({ ...params, cancel_key: params.lease, reads_memories });
-      }),
-    ),
-    /** Settles pushes, and claims the next. A push worker has no token: it sends to the agent's own endpoint. */
-    exchange: withTimeout(
-      EXCHANGE_TIMEOUT_MS,
-      internal<LeaseRequest & { outcomes: Outcomes }>(({ params: { outcomes, ...request } }) =>
-        exchange(domain(), { ...request, cancel_key: request.lease, reads_memories: true }, outcomes),
-      ),
-    ),
-    per_minute_left: idempotent<{ agent_id: string; max_per_minute: number }>(
-      async ({ params: { agent_id, max_per_minute } }) =>
-        domain().claims.limits.perMinuteLeft(agent_id, max_per_minute),
-    ),
-    give_up: internal<OfAgent & { before: number; reason: string }>(({ params }) =>
-      domain().settlements.giveUp(params),
-    ),
-  };
-}
-
-async function exchange(
-  { requestQueues, settlements }: Domain,
-  request: ReceiveRequest,
-  outcomes: Outcomes,
-): Promise<Received> {
-  const settling = await settlements.prepareOutcomes(request, outcomes);
-  const { received } = await settleAndReceive({ requestQueues, settlements }, request, settling);
+async function exchange(own: Domain, request: ReceiveRequest, outcomes: Outcomes): Promise<Received> {
+  const settling = await own.settlements.prepareOutcomes(request, outcomes);
+  const { received } = await settleAndReceive(own, request, settling);
   if (received.status === "rejected") throw received.reason;
   return received.value;
-}
-
-function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
-  return {
-    dead_letters: action(dead.listDeadLetters, ({ params, meta }) =>
-      domain().deadLetters.list(meta.caller, params),
-    ),
-    dead_letter_groups: action(dead.listDeadLetterGroups, ({ params, meta }) =>
-      countGroups(domain(), meta.caller, params),
-    ),
-    discard_many: action(dead.discardDeadLetters, (ctx) => discardMany(domain(), ctx)),
-    discard: action(dead.discardDeadLetter, ({ params, meta }) =>
-      domain().deadLetters.discard(meta.caller, params.id),
-    ),
-    replay: action(dead.replayDeadLetter, ({ params: { id, dry_run }, meta }) =>
-      domain().replays.requestOne(meta.caller, id, dry_run),
-    ),
-    replay_many: action(dead.replayDeadLetters, (ctx) => domain().replays.requestMany(ctx)),
-    /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
-    dead_letter: internal<Unmappable>(({ params }) => domain().deadLetters.add(params)),
-    unmapped_payload: idempotent<{ tenant_id: string; id: string }>(({ params: { tenant_id, id } }) =>
-      domain().deadLetters.unmappedPayload(tenant_id, id),
-    ),
-  };
-}
-
-/** Actions on the deliveries of an agent for those who look after it. */
-function agentActions(domain: () => Domain): Record<string, ActionSchema> {
-  return {
-    list: action(ofAgents.listDeliveries, (ctx) => domain().agentDeliveries.list(ctx)),
-    log: action(ofAgents.getDeliveryLog, (ctx) => domain().agentDeliveries.log(ctx)),
-    explain: action(ofAgents.explainReception, (ctx) => domain().agentDeliveries.explain(ctx)),
-    drain: action(ofAgents.drainDeliveries, (ctx) => domain().agentDeliveries.drain(ctx)),
-    health: idempotent<{ tenant_id: string; agents: AgentState[] }>(({ params }) =>
-      domain().health.of(params.tenant_id, params.agents),
-    ),
-    /** Returns the ids of the agents that need attention, the worst first. */
-    agents_needing_attention: idempotent<{ tenant_id: string }>(({ params }) =>
-      domain().health.needing(params.tenant_id),
-    ),
-  };
-}
-
-function historyActions(domain: () => Domain): Record<string, ActionSchema> {
-  return {
-    count_replay: action(replay.countReplay, (ctx) => domain().history.count(ctx)),
-    start_replay: action(replay.startReplay, (ctx) => domain().history.start(ctx)),
-    replays: action(replay.listReplays, (ctx) => domain().history.list(ctx)),
-    get_replay: action(replay.getReplay, (ctx) => domain().history.get(ctx)),
-    cancel_replay: action(replay.cancelReplay, (ctx) => domain().history.cancel(ctx)),
-  };
-}
-
-function internalActions(domain: () => Domain): Record<string, ActionSchema> {
-  return {
-    enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
-      domain().enqueuer.enqueue(params.deliveries),
-    ),
-    /** For events that this node writes in one commit with their deliveries: the answer cannot travel. */
-    prepare: internal<{ deliveries: NewDelivery[] }>(({ params }) =>
-      domain().enqueuer.prepare(params.deliveries),
-    ),
-    wake: internal<{ ready: OfAgent[] }>(({ params }) => {
-      for (const { agent_id } of params.ready) domain().requestQueues.wake(agent_id);
-    }),
-    /** Returns this node's recent work for a tenant (services/platform/usage/tally.ts). */
-    tally: internal<{ tenant_id: string }>(({ params }) => recentOf(params.tenant_id)),
-    any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
-      domain().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
-    ),
-    overdue: idempotent<object>(() => domain().sweep.lateSeconds()),
-    counts: idempotent<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
-      countsOf(domain().deliveries, params),
-    ),
-    open_events: idempotent<OpenEvents>(({ params }) => openEvents(domain().deliveries, params)),
-    of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>
-      receiversOf(domain().deliveries, params, params.limit ?? 1000),
-    ),
-    given_to: internal<OfAgent & { event_ids: string[] }>(({ params }) =>
-      givenTo(domain().deliveries, params),
-    ),
-    ready_agents: idempotent<{ agents: AgentsOfTenant[] }>(({ params }) =>
-      findReadyAgents(domain().deliveries, params.agents),
-    ),
-    /** Writes what this node has noted of agents, before texts are erased. */
-    flush: internal<object>(() => domain().progress.flush()),
-    forget_events: internal<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
-      forgetEvents(domain().deliveries, params),
-    ),
-  };
 }
 
 /** Gives a long-waiting action its own timeout and no concurrency limit: waiting costs nothing. */
@@ -279,20 +246,6 @@ function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
 }
 
 const SWEEP_FAILED = "deliveries: a sweep failed and will be retried";
-
-function newLoops(domain: () => Domain) {
-  return {
-    due: new SharedLoop("due", () => domain().sweep.endDue(), DUE_MS),
-    replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS),
-    history: new SharedLoop("history", () => domain().player.work(), RELAY_MS),
-    announcements: new SharedLoop("announcements", () => domain().announce(), RELAY_MS),
-    ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS),
-    ordering: new SharedLoop("ordering", () => domain().ordering.sweep(), RELAY_MS),
-    retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS),
-    recheck: new ServiceLoop("limits", () => domain().recheck(), RECHECK_MS),
-    progress: new ServiceLoop("progress", () => domain().progress.flush(), FLUSH_MS),
-  };
-}
 
 type Domain = ReturnType<typeof newDomain>;
 
