@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 81_410, files: 603 },
+    most: { lines: 81_347, files: 602 },
   },
   {
     name: "embedded driver",

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { BrokerMessage, Connector } from "../../../connectors/connector.ts";
+import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { redact } from "../../../lib/text/redact.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
@@ -162,12 +163,8 @@ export class Consumer {
   }
 
   #nextBatch(): BrokerMessage[] {
-    let bytes = 0;
-    const end = this.#waiting.findIndex((message, i) => {
-      bytes += message.body.length;
-      return i > 0 && (i === BATCH || bytes > BATCH_BYTES);
-    });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+    const batch = upToSize(this.#waiting.slice(0, BATCH), ({ body }) => body.length, BATCH_BYTES);
+    return this.#waiting.splice(0, batch.length);
   }
 
   /** Returns the messages that are not durable. */

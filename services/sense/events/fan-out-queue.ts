@@ -1,3 +1,4 @@
+import { upToSize } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 
 /** An event whose fan-out lease this node holds. */
@@ -106,12 +107,8 @@ export class FanOutQueue {
   /** Takes a tenant's oldest events; at least one, if any waits. They are in progress until they are released. */
   take(tenant_id: string, maxEvents: number, maxBytes = Number.POSITIVE_INFINITY): Entry[] {
     const waiting = this.#tenants.get(tenant_id)?.waiting ?? [];
-    let count = 0;
-    for (let bytes = 0; count < waiting.length && count < maxEvents; count++) {
-      bytes += (waiting[count] as Entry).size;
-      if (count > 0 && bytes > maxBytes) break;
-    }
-    return waiting.splice(0, count);
+    const batch = upToSize(waiting.slice(0, maxEvents), ({ size }) => size, maxBytes);
+    return waiting.splice(0, batch.length);
   }
 
   /** Returns a batch to the front of its tenant's events for a retry. */
