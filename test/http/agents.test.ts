@@ -222,8 +222,7 @@ describe("teams and people", () => {
     const { teams } = ok(await admin.get("/teams"));
     expect(teams.some(({ id }: { id: string }) => id === team_id)).toBe(false);
     await refused(admin.del(`/teams/${team_id}`), "not_found");
-    const joining = await admin.patch(`/agents/${mate.id}`, { team_id });
-    await refused(joining, "validation_error", "team_id");
+    await refused(admin.patch(`/agents/${mate.id}`, { team_id }), "validation_error", "team_id");
     expect((await admin.post("/teams", { name: "passing" })).status).toBe(201);
   });
 
@@ -235,8 +234,7 @@ describe("teams and people", () => {
     const expected = { email: "fay@acme.example", display_name: "fay", role: "admin", status: "active" };
     expect(user).toMatchObject(expected);
     const details = { field: "email", existing_resource_id: id };
-    const again = await admin.post("/users", { email: "FAY@acme.example" });
-    await refused(again, "conflict", details);
+    await refused(admin.post("/users", { email: "FAY@acme.example" }), "conflict", details);
     const listed = ok(await admin.get("/users")).users.find((each: { id: string }) => each.id === id);
     expect(listed).toEqual({ id, ...user });
   });

@@ -130,8 +130,7 @@ describe("a question", () => {
     ok(await cast.orgAdmin.post(`/approvals/${theirs}/cancel`));
     const [{ payload }] = await receive(fresh, 1);
     expect(payload).toMatchObject({ type: "service.approval.canceled", data: { approval_id: theirs } });
-    const found = await answer(cast.orgAdmin, theirs);
-    await refused(found, "conflict", { status: "canceled" });
+    await refused(answer(cast.orgAdmin, theirs), "conflict", { status: "canceled" });
   });
 
   test("of a person is announced to agents with an interest", async () => {
@@ -165,21 +164,17 @@ describe("a question", () => {
     ["an escalation to nobody", () => ({ escalate_after_seconds: 60 }), "escalate_to"],
     ["an escalation after the deadline", () => ({ ...LATE, deadline_seconds: 60 }), "escalate_after_seconds"],
   ])("is refused with %s", async (_, more, field) => {
-    const answer = await asker.post("/approvals", { ...QUESTION, ...more() });
-    await refused(answer, "validation_error", { field });
+    await refused(asker.post("/approvals", { ...QUESTION, ...more() }), "validation_error", { field });
   });
 
   test("about another's memory or run is refused", async () => {
     const { id: others } = await remember(cast.carol);
     const found = await asker.post("/approvals", { ...QUESTION, evidence: [{ kind: "memory", id: others }] });
     await refused(found, "validation_error", "evidence");
-    const given = await asker.post("/approvals", { ...QUESTION, run_id: ABSENT });
-    await refused(given, "not_found");
+    await refused(asker.post("/approvals", { ...QUESTION, run_id: ABSENT }), "not_found");
     const { id } = await ask({ text_allowed: false });
-    const got = await answer(cast.orgAdmin, id, "maybe");
-    await refused(got, "validation_error", "choice");
-    const shown = await answer(cast.orgAdmin, id, "approve", { text: "x" });
-    await refused(shown, "validation_error", "text");
+    await refused(answer(cast.orgAdmin, id, "maybe"), "validation_error", "choice");
+    await refused(answer(cast.orgAdmin, id, "approve", { text: "x" }), "validation_error", "text");
   });
 
   test("has digests of an event, an output and a document, and says what has changed since", async () => {

@@ -135,8 +135,7 @@ test("an entry names caller, action and resource, without secrets", async () => 
   const key = ok(await world.admin.post(`/agents/${agent.id}/keys`, { scopes: ["send"] }));
   ok(await world.admin.patch(`/agents/${agent.id}`, { name: "Renamed" }));
   expect((await world.admin.del(`/agents/${agent.id}/keys/${key.id}`)).status).toBe(204);
-  const answer = await world.admin.del(`/agents/${agent.id}/keys/key_nobody`);
-  await refused(answer, "not_found");
+  await refused(world.admin.del(`/agents/${agent.id}/keys/key_nobody`), "not_found");
   const created = await entries(`resource_id=${agent.id}`);
   expect(created.map(({ action, details }) => [action, details.fields])).toEqual([
     ["agents.update", ["name"]],

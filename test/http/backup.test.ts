@@ -138,8 +138,10 @@ describe("refused", () => {
   test("a backup onto an existing file, and into or of a folder that cannot be", async () => {
     const file = join(await newFolder(), "there");
     await writeFile(file, "precious");
-    const { code, output } = await npmRun("backup", file, server.dataDir);
-    expect({ code, output }).toEqual({ code: 1, output: `${file} already exists. Give a new file name.\n` });
+    await refuses(
+      backUp(server.dataDir, file),
+      new RegExp(`^${file} already exists. Give a new file name.$`),
+    );
     expect(await readFile(file, "utf8")).toBe("precious");
     const usage = "Usage: sensorium-server backup FILE; in a checkout npm run backup -- FILE\n";
     expect(await npmRun("backup", "--help", server.dataDir)).toEqual({ code: 1, output: usage });

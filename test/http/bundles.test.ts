@@ -136,7 +136,6 @@ test.each([
 test("only the agent reads it", async () => {
   const { id } = await assemble(cast.alice);
   for (const path of ["", "/brief"]) {
-    const answer = await cast.bob.get(`/bundles/${id}${path}`);
-    await refused(answer, "not_found", { resource_id: id });
+    await refused(cast.bob.get(`/bundles/${id}${path}`), "not_found", { resource_id: id });
   }
 });

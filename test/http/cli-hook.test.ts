@@ -224,9 +224,9 @@ test("acts on the first whole object of an input that is left open", async () =>
   expect(briefIn({ answer: JSON.parse(out) })).toContain('Weigh the \\ {parcel} "}" 📦');
 });
 
-test.each([17, 70])("a last line of %d MB does not hide what came before it", async (megabytes) => {
+test("a last line of 70 MB, more than is read first and then, does not hide what came before it", async () => {
   const file = transcript("Weigh the parcels");
-  const output = { type: "tool_result", content: "x".repeat(megabytes * 1024 * 1024) };
+  const output = { type: "tool_result", content: "x".repeat(70 * 1024 * 1024) };
   appendFileSync(file, `${JSON.stringify({ type: "user", message: { role: "user", content: [output] } })}\n`);
   const found = await hook(event("SessionEnd", { transcript_path: file }));
   expect(found).toEqual({ code: 0, answer: {}, err: "" });

@@ -120,13 +120,17 @@ describe("the file of a server in the folder", () => {
   };
   const PUBLISH = ["publish", "com.example.elsewhere"];
 
-  test("is used if only its owner has access to it, and the command says so", async () => {
-    leave("data", `${other.url}/v1`);
-    const { err } = await here.run(PUBLISH);
+  /** Has a command ask the other server, and say why. */
+  const asksOther = async (said: string, env: Record<string, string> = {}) => {
+    const { err } = await here.run(PUBLISH, { env });
     expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
-    expect(err).toContain(
-      `Using the server of this folder: ${other.url}/v1 and the key in data/credentials.json.`,
-    );
+    expect(err).toContain(said);
+  };
+
+  test("is used if only its owner has access to it, and the command says so", () => {
+    leave("data", `${other.url}/v1`);
+    const key = "the key in data/credentials.json";
+    return asksOther(`Using the server of this folder: ${other.url}/v1 and ${key}.`);
   });
 
   test.each([
@@ -174,36 +178,26 @@ describe("the file of a server in the folder", () => {
     expect(heard).toEqual([]);
   });
 
-  test("precedes a saved profile if DATA_DIR names it", async () => {
+  test("precedes a saved profile if DATA_DIR names it", () => {
     profile(server.root);
     leave("elsewhere", `${other.url}/v1`);
-    const { err } = await here.run(PUBLISH, { env: { DATA_DIR: "elsewhere" } });
-    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
-    expect(err).toContain(
-      `Using ${other.url}/v1 (from elsewhere/credentials.json); the profile default says ${server.root}.`,
-    );
+    const said = `(from elsewhere/credentials.json); the profile default says ${server.root}.`;
+    return asksOther(`Using ${other.url}/v1 ${said}`, { DATA_DIR: "elsewhere" });
   });
 
   test("follows a saved profile otherwise, which the command shows", async () => {
     profile(other.url);
     leave("data", `${server.root}/v1`);
-    const { err } = await here.run(PUBLISH);
-    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
-    expect(err).toContain(
-      `Using ${other.url} (from the profile default); data/credentials.json says ${server.root}/v1.`,
-    );
-    const missing = await here.run(PUBLISH, { env: { DATA_DIR: "none" } });
-    expect(missing.err).toContain("(from the profile default); none/credentials.json: not there.");
+    const using = `Using ${other.url} (from the profile default);`;
+    await asksOther(`${using} data/credentials.json says ${server.root}/v1.`);
+    await asksOther(`${using} none/credentials.json: not there.`, { DATA_DIR: "none" });
   });
 
-  test("SENSORIUM_URL precedes a saved profile, and uses the key of that server", async () => {
+  test("SENSORIUM_URL precedes a saved profile, and uses the key of that server", () => {
     profile(server.root);
     leave("data", `${other.url}/v1`);
-    const { err } = await here.run(PUBLISH, { env: { SENSORIUM_URL: other.url } });
-    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
-    expect(err).toContain(
-      `Using ${other.url} (from SENSORIUM_URL); the profile default says ${server.root}.`,
-    );
+    const said = `(from SENSORIUM_URL); the profile default says ${server.root}.`;
+    return asksOther(`Using ${other.url} ${said}`, { SENSORIUM_URL: other.url });
   });
 
   test("a profile that is typed precedes the environment, without a word", async () => {

@@ -243,8 +243,7 @@ describe("an API key as the bearer", () => {
 describe("a key that is no longer good is refused", () => {
   async function expectRefused(get: () => Promise<{ status: number }>): Promise<void> {
     await settle(async () => (await get()).status === 401, { what: "the key is refused" });
-    const answer = await api(server).get("/auth/me", { authorization: "Bearer none" });
-    await refused(answer, "authentication_failed");
+    await refused(api(server).get("/auth/me", { authorization: "Bearer none" }), "authentication_failed");
   }
 
   test("once it is revoked", async () => {

@@ -71,8 +71,7 @@ test("only the agent, who owns it and admins read it, and only the agent writes 
     await refused(stranger.get(mine.path(id)), "not_found");
   await refused(admin.get(mine.path(`dlv_${"0".repeat(20)}`)), "not_found");
   // A delivery of another agent is not found under this one.
-  const given = await other.get(`/agents/${other.id}/deliveries/${id}/log`);
-  await refused(given, "not_found");
+  await refused(other.get(`/agents/${other.id}/deliveries/${id}/log`), "not_found");
   expect(await mine.log(id, admin)).toBe("mine");
   const theirs = await receiver({ id: world.agentId, token: world.agentToken, ...world.agent });
   await theirs.publish();

@@ -109,8 +109,7 @@ test("a device says of itself only what is known", async () => {
   const { user_code } = await issue(agent);
   const client_info = { ...CLIENT, signature: "by me" };
   const more = { user_code, client_info: { ...client_info, more: "x".repeat(1000) } };
-  const answer = await device.post("/device-codes:claim", more);
-  await refused(answer, "validation_failed", "client_info.more");
+  await refused(device.post("/device-codes:claim", more), "validation_failed", "client_info.more");
   ok(await device.post("/device-codes:claim", { user_code, client_info }));
   expect((await statusOf(agent)).client_info).toEqual(client_info);
 });
@@ -290,8 +289,7 @@ describe("sessions", () => {
     const list = ok(await world.admin.get(`/agents/${agent}/sessions?limit=1`)).sessions;
     expect(list.map((each: { session_id: string }) => each.session_id)).toEqual([second.session_id]);
     expect(first.session_id).not.toBe(second.session_id);
-    const answer = await world.admin.get(`/agents/${agent}/sessions?limit=101`);
-    await refused(answer, "validation_failed");
+    await refused(world.admin.get(`/agents/${agent}/sessions?limit=101`), "validation_failed");
   });
 });
 
@@ -300,6 +298,5 @@ test.each([
   ["client_info", { user_code: UNKNOWN_CODE }],
   ["client_info.host", { user_code: UNKNOWN_CODE, client_info: { ...CLIENT, host: 5 } }],
 ])("a claim with a bad %s is refused", async (field, body) => {
-  const answer = await device.post("/device-codes:claim", body);
-  await refused(answer, "validation_failed", { field });
+  await refused(device.post("/device-codes:claim", body), "validation_failed", { field });
 });

@@ -64,8 +64,7 @@ describe("saving", () => {
       const answer = await agent.post("/handoffs", { name: "guarded", summary: "no", if_version });
       await refused(answer, "conflict", { existing_resource_id: id, version_num: 1 });
     }
-    const found = await agent.post("/handoffs", { name: "no such", if_version: 1 });
-    await refused(found, "conflict");
+    await refused(agent.post("/handoffs", { name: "no such", if_version: 1 }), "conflict");
     expect(await save({ name: "guarded", if_version: 1 })).toMatchObject({ version_num: 2, summary: "" });
   });
 
@@ -86,8 +85,7 @@ describe("saving", () => {
     const long = { name: "long", payload: { notes: "n".repeat(300_000) } };
     await refused(agent.post("/handoffs", long), "payload_too_large");
     const { id: bundle_id } = ok(await cast.alice.post("/bundles", {}));
-    const answer = await agent.post("/handoffs", { name: "b", bundle_id });
-    await refused(answer, "validation_error", "bundle_id");
+    await refused(agent.post("/handoffs", { name: "b", bundle_id }), "validation_error", "bundle_id");
     expect(await save({ name: "b", bundle_id }, cast.alice)).toMatchObject({ bundle_id });
   });
 
@@ -166,8 +164,7 @@ test("the list is by the latest saving, in pages, and by words that fit", async 
   expect(await list("?q=lph")).toEqual(["alpha"]);
   expect(await list("?q=nothing%20of%20it")).toEqual([]);
   expect(await list("?q=again&limit=1")).toEqual(["alpha"]);
-  const answer = await lister.get("/handoffs?limit=201");
-  await refused(answer, "validation_failed", "limit");
+  await refused(lister.get("/handoffs?limit=201"), "validation_failed", "limit");
 });
 
 test("pinned handoffs are marked until they are unpinned, which restarts their term", async () => {

@@ -40,8 +40,7 @@ test("tasks about a person and tasks that mention an erased memory are erased, a
   const { id } = await remember(cast.alice, {});
   const mentioning = await give(sender, `Read ${id}.`);
   expect(await erase({ ids: [id] })).toMatchObject({ memories: 1, a2a_tasks: 1 });
-  const left = [await isTask(about), await isTask(mentioning), await isTask(kept)];
-  expect(left).toEqual([false, false, true]);
+  expect([await isTask(about), await isTask(mentioning), await isTask(kept)]).toEqual([false, false, true]);
 });
 
 test("an agent's tasks are erased with its memories, from every file", async () => {

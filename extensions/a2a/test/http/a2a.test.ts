@@ -272,8 +272,7 @@ describe("the catalogue", () => {
     const place = Buffer.from(JSON.stringify(["created_at", "2000-01-01T00:00:00.000Z", worker.id]));
     const after = `${server.root + CATALOG}?after=${place.toString("base64url")}`;
     expect(idsOf(await read(theirs, after))).toEqual([theirs.id]);
-    const answer = await theirs.get(`${server.root + CATALOG}?after=nonsense`);
-    await refused(answer, "validation_failed");
+    await refused(theirs.get(`${server.root + CATALOG}?after=nonsense`), "validation_failed");
   });
 
   test("continues in a further catalogue after 200 agents, each once", async () => {
