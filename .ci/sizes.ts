@@ -30,7 +30,7 @@ const PARTS: Part[] = [
     files: new RegExp(`^packages/mongoose-sqlite/(?!test/).*${CODE}`),
     most: { lines: 5_300, files: 38 },
   },
-  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_368 } },
+  { name: "extensions", files: new RegExp(`^extensions/(?!.*/test/).*${CODE}`), most: { lines: 8_358 } },
   {
     name: "generated",
     files: /^packages\/python\/src\/sensorium\/(_api|models)\.py$/,

@@ -69,35 +69,25 @@ async function find(ctx: RequestContext, { slug, prefix }: Address): Promise<Ten
   return tenant?.id.startsWith(prefix) ? tenant : undefined;
 }
 
-interface Founded {
-  tenant: TenantState;
-  person: { email: string; password: string };
-}
-
 /** Creates the tenant, or completes it. All its secrets derive from its id: a repetition returns the same. */
-async function found(ctx: RequestContext, address: Address, secrets: SecretBox): Promise<Founded> {
+async function found(ctx: RequestContext, address: Address, secrets: SecretBox) {
+  const { slug, prefix } = address;
+  const complete = async (tenant_id: string) => {
+    const person = { email: `ada@${slug}.example`, password: newPassword(secrets, tenant_id) };
+    const founding = { tenant_id, slug, name: NAME, admin: person, api_key: newApiKey(secrets, tenant_id) };
+    return { tenant: await ctx.call<TenantState, object>("tenants.found", founding), person };
+  };
   const there = await find(ctx, address);
   if (there?.status === "erasing") await erase(ctx, there.id);
-  else if (there) return complete(ctx, there.id, address, secrets);
+  else if (there) return complete(there.id);
   try {
-    return await complete(ctx, `${address.prefix}${newUuid()}`, address, secrets);
+    return await complete(`${prefix}${newUuid()}`);
   } catch (err) {
     // Another request may just have begun it.
     const other = isFault(err) && err.type === "conflict" ? await find(ctx, address) : undefined;
     if (!other) throw err;
-    return complete(ctx, other.id, address, secrets);
+    return complete(other.id);
   }
-}
-
-async function complete(
-  ctx: RequestContext,
-  tenant_id: string,
-  { slug }: Address,
-  secrets: SecretBox,
-): Promise<Founded> {
-  const person = { email: `ada@${slug}.example`, password: newPassword(secrets, tenant_id) };
-  const founding = { tenant_id, slug, name: NAME, admin: person, api_key: newApiKey(secrets, tenant_id) };
-  return { tenant: await ctx.call<TenantState, object>("tenants.found", founding), person };
 }
 
 async function erase(ctx: RequestContext, tenant_id: string): Promise<number> {

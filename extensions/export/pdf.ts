@@ -24,7 +24,7 @@ const RULE = "#cccccc";
  * @returns the file, and the letters that are boxes in it
  * @throws Unrenderable if no font has more than a tenth of the letters
  */
-export async function renderPdf(
+async function renderPdf(
   markdown: string,
   { title, at, fonts: others }: { title: string; at: Date; fonts: readonly string[] },
 ): Promise<{ file: Buffer; missing: string[] }> {

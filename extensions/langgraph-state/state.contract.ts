@@ -13,7 +13,7 @@ import { SubjectOfMetadata } from "../../lib/contract/subject.ts";
 import { Metadata } from "../../services/remember/memories/memories.contract.ts";
 
 /** The longest value that is stored in its row and shown in lists: bytes. */
-export const INLINE_BYTES = 65_536;
+const INLINE_BYTES = 65_536;
 const MAX_VALUE = 16 * 1024 * 1024;
 const MOST_AT_ONCE = 100;
 

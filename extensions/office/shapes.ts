@@ -212,7 +212,7 @@ class ShapesReader extends ElementReader {
 }
 
 /** Returns the text of a chart, and that of the shapes drawn over it. */
-export function readChart(file: OfficeFile, part: string, place: string): string {
+function readChart(file: OfficeFile, part: string, place: string): string {
   const shapes = chartShapes(file, part);
   const texts = [chartText(file, part)];
   if (shapes && file.archive.has(shapes)) texts.push(readShapes(file, shapes, { place }).text);

@@ -12,7 +12,7 @@ const OTHERS = "Others";
 export type Mapped = Pick<Memory, "id" | "valid_from">;
 
 /** A memory's place: its middle, in pixels from the upper left corner of the map. */
-export interface Dot<M extends Mapped> {
+interface Dot<M extends Mapped> {
   memory: M;
   x: number;
   y: number;
