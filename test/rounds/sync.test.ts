@@ -10,7 +10,7 @@ import { newReceiver } from "../support/receiver.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { parseTrace, unsynced } from "../support/strace.ts";
 
-const TIMES = 5;
+const TIMES = 2;
 /** The embedded store's write-ahead log, and the files that become blobs. */
 const LOG = ".db-wal";
 const BLOBS = "/blobs.new/";

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { operationsIn } from "../../lib/contract/contract.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import * as channels from "../../services/sense/channels/channels.contract.ts";
@@ -24,8 +24,10 @@ const once = (run: () => Promise<unknown>) => {
   };
 };
 
-beforeEach(async () => {
+beforeEach(() => {
   between = { adding: async () => {}, deleting: async () => {} };
+});
+beforeAll(async () => {
   files = await temporaryStore();
   gateway = await startGateway({
     operations: operationsIn(channels),
@@ -40,8 +42,8 @@ beforeEach(async () => {
   });
   admin = api(gateway, "ann");
 });
-afterEach(async () => {
-  await gateway.stop();
+afterAll(async () => {
+  await gateway?.stop();
   await files.remove();
 });
 

@@ -1,26 +1,26 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { SigningKeyModel } from "../../services/identity/auth/auth.model.ts";
 import { SigningKeys } from "../../services/identity/auth/signing-keys.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
-import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
+import { ownStore } from "../support/own-store.ts";
 
 const MINUTE = 60_000;
 const BEGIN = Date.UTC(2026, 0, 31, 9);
 const secrets = new SecretBox(Buffer.alloc(32, 7));
 const SUBJECT = { tenant_id: "tn_1", user_id: "usr_1", role: "member", token_version: 0 } as const;
 
-let files: TemporaryStore;
 let now: number;
+const store = await ownStore();
+const { system: rows } = store.collection(SigningKeyModel);
 beforeEach(async () => {
-  files = await temporaryStore();
+  await rows.deleteMany({});
   now = BEGIN;
 });
-afterEach(() => files.remove());
 
 /** A node on the record, whose clock is the test's. */
 async function newNode() {
-  const keys = new SigningKeys({ ...files.store, now: () => now }, secrets);
+  const keys = new SigningKeys({ ...store, now: () => now }, secrets);
   await keys.load();
   const tokens = new Tokens(keys, "here");
   return {
@@ -92,7 +92,4 @@ describe("a new signing key", () => {
   });
 });
 
-async function rowsWithPrivateKey(): Promise<number> {
-  const filter = { sealed_private_key: { $exists: true } };
-  return files.store.collection(SigningKeyModel).system.countDocuments(filter);
-}
+const rowsWithPrivateKey = () => rows.countDocuments({ sealed_private_key: { $exists: true } });

@@ -35,8 +35,8 @@ test("a thread that has nothing to do ends", async () => {
 test.each([
   ["failed", "throw new Error('broken')", LIMITS],
   ["failed", "process.exit(0)", LIMITS],
-  ["time", "for (;;);", { ...LIMITS, cpuSeconds: 1 }],
-  ["time", "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)", { ...LIMITS, wallSeconds: 1 }],
+  ["time", "for (;;);", { ...LIMITS, cpuSeconds: 0.3 }],
+  ["time", "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)", { ...LIMITS, wallSeconds: 0.5 }],
   ["memory", "let all; for (;;) all = { all };", LIMITS],
   ["memory", "globalThis.held = Buffer.alloc(100_000_000, 1); for (;;);", LIMITS],
 ])(
@@ -50,8 +50,8 @@ test.each([
 );
 
 test("a request has its own processor time, whatever those before it took", async () => {
-  const thread = evaluating({ ...LIMITS, cpuSeconds: 1.5 });
-  const busy = "for (const end = performance.now() + 1000; performance.now() < end; ); seen";
+  const thread = evaluating({ ...LIMITS, cpuSeconds: 0.9 });
+  const busy = "for (const end = performance.now() + 600; performance.now() < end; ); seen";
   expect([await thread.request(busy), await thread.request(busy)]).toEqual([1, 2]);
   await thread.close();
 });
