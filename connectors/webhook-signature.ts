@@ -13,33 +13,34 @@ export interface Signature {
 /** With the secret that signed. */
 export type Verdict = { signature: Signature; secret: string } | { refused: string };
 
+type Verify = (secrets: readonly string[], accepted?: readonly Scheme[]) => Verdict;
+
 /**
- * Verifies a request with the secrets of one registration after another. It is read once for each scheme that one of
- * them accepts, so that registrations cost no more than a hash of the content for each secret: for Twilio, one for each
- * address.
+ * Returns what verifies a request with the secrets of one registration after another, by the first accepted scheme whose
+ * header the request has; a refusal contains nothing of the request. It is read once for each scheme that one of them
+ * accepts, so that registrations cost no more than a hash of the content for each secret: for Twilio, one for each address.
+ *
+ * @param now Milliseconds since the epoch.
  */
-export class SignatureCheck {
-  readonly #request: SignedRequest;
-  readonly #now: number;
-  readonly #isSigned: boolean;
-  readonly #claims = new Map<Scheme, Claim | string>();
-
-  /** @param now Milliseconds since the epoch. */
-  constructor(request: SignedRequest, now: number) {
-    this.#request = request;
-    this.#now = now;
-    this.#isSigned = SCHEMES.some((scheme) => this.#has(scheme));
-  }
-
-  /** Verifies the first accepted scheme whose header the request has. A refusal contains nothing of the request. */
-  verify(secrets: readonly string[], accepted?: readonly Scheme[]): Verdict {
-    const scheme = (accepted ?? SCHEMES).find((each) => each.header === null || this.#has(each));
+export function newVerify(request: SignedRequest, now: number): Verify {
+  const claims = new Map<Scheme, Claim | string>();
+  const has = ({ header }: Scheme) => header !== null && request.headers[header.toLowerCase()] !== undefined;
+  const isSigned = SCHEMES.some(has);
+  const read = (scheme: Scheme) => {
+    const claim = claims.get(scheme) ?? scheme.read(request, now);
+    claims.set(scheme, claim);
+    return claim;
+  };
+  return (secrets, accepted) => {
+    const scheme = (accepted ?? SCHEMES).find((each) => each.header === null || has(each));
     if (!scheme) {
-      this.#hash(secrets);
+      // Takes the time of a comparison: how long a refusal takes must not show which addresses exist.
+      for (const secret of isSigned ? secrets : [])
+        createHmac("sha256", secret).update(request.body).digest();
       const wanted = accepted?.map(({ header }) => header);
       return { refused: wanted?.length ? `no ${wanted.join(" or ")} header` : "no signature" };
     }
-    const claim = this.#read(scheme);
+    const claim = read(scheme);
     if (typeof claim === "string") return { refused: claim };
     const contents = secrets.map((secret) => claim.signedBy(secret));
     const at = contents.findIndex((each) => each !== null);
@@ -54,21 +55,5 @@ export class SignatureCheck {
       signature: { scheme: scheme.name, id: claim.id ?? null, digest },
       secret: secrets[at] as string,
     };
-  }
-
-  /** Takes the time of a comparison: how long a refusal takes must not show which addresses exist. */
-  #hash(secrets: readonly string[]): void {
-    if (!this.#isSigned) return;
-    for (const secret of secrets) createHmac("sha256", secret).update(this.#request.body).digest();
-  }
-
-  #read(scheme: Scheme): Claim | string {
-    const claim = this.#claims.get(scheme) ?? scheme.read(this.#request, this.#now);
-    this.#claims.set(scheme, claim);
-    return claim;
-  }
-
-  #has({ header }: Scheme): boolean {
-    return header !== null && this.#request.headers[header.toLowerCase()] !== undefined;
-  }
+  };
 }

@@ -54,7 +54,7 @@ const LIMITED = {
  */
 export function createLog(config: Config, stream: { write(line: string): void } = standardError()): Log {
   const secrets = secretPattern(config);
-  const repetitions = new Repetitions();
+  const admit = newRepetitions();
   return pino(
     {
       level: config.LOG_LEVEL,
@@ -70,7 +70,7 @@ export function createLog(config: Config, stream: { write(line: string): void } 
         logMethod(given, method, level) {
           const args = normalised(given);
           const limited = LIMITED[level];
-          const suppressed = limited ? repetitions.admit(kindOf(limited, args)) : 0;
+          const suppressed = limited ? admit(kindOf(limited, args)) : 0;
           if (suppressed === null) metrics.logSuppressed.inc({ level: limited as string });
           else method.apply(this, (suppressed ? withFields({ suppressed }, args) : args) as never);
         },
@@ -184,24 +184,17 @@ interface Kind {
   suppressed: number;
 }
 
-/** Limits repeated log lines of a kind: the same text, whatever ids and numbers are in it. */
-export class Repetitions {
-  readonly #kinds = new LruMap<string, Kind>(MOST_KINDS);
-  readonly #now: () => number;
-
-  constructor(now = () => performance.now()) {
-    this.#now = now;
-  }
-
-  /** Returns how many lines of this kind were suppressed since the last one; null if this one should be too. */
-  admit(text: string): number | null {
+/**
+ * Returns what limits repeated log lines of a kind: the same text, whatever ids and numbers are in it. It returns how many
+ * lines of the kind were suppressed since the last one; null if this one should be too.
+ */
+export function newRepetitions(now = () => performance.now()): (text: string) => number | null {
+  const kinds = new LruMap<string, Kind>(MOST_KINDS);
+  return (text) => {
     const name = text.slice(0, LONGEST_KIND).replace(VARYING, "#");
-    let kind = this.#kinds.get(name);
-    if (!kind) {
-      kind = { budget: new TokenBucket(LINES / MINUTE_MS, LINES), suppressed: 0 };
-      this.#kinds.set(name, kind);
-    }
-    kind.budget.refill(this.#now());
+    const kind = kinds.get(name) ?? { budget: new TokenBucket(LINES / MINUTE_MS, LINES), suppressed: 0 };
+    kinds.set(name, kind);
+    kind.budget.refill(now());
     if (kind.budget.left < 1) {
       kind.suppressed++;
       return null;
@@ -210,7 +203,7 @@ export class Repetitions {
     const { suppressed } = kind;
     kind.suppressed = 0;
     return suppressed;
-  }
+  };
 }
 
 /** This process among the nodes: in every log line, in every trace, and on NATS. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostOf } from "../../connectors/address-guard.ts";
 import { outcomeOf, type PushResult, PushSender } from "../../connectors/push-sender.ts";
-import { SignatureCheck } from "../../connectors/webhook-signature.ts";
+import { newVerify } from "../../connectors/webhook-signature.ts";
 import type { Call } from "../../lib/access/caller.ts";
 import { invalidValue, requireFound, unauthenticated } from "../../lib/contract/faults.ts";
 import { shareOf } from "../../lib/queue/fair-queue.ts";
@@ -161,8 +161,8 @@ export class Slack implements ApprovalChannel {
     const { tenant_slug: slug, headers } = ctx.params;
     const tenant = await ctx.call<TenantState | null, unknown>("tenants.by_slug", { slug });
     const channel = await this.find(tenant?.status === "active" ? tenant.id : NOBODY);
-    const check = new SignatureCheck({ body, headers }, this.#approvals.now());
-    const verdict = check.verify([channel?.signing_secret ?? this.#decoy], SENDERS.get("slack")?.schemes);
+    const verify = newVerify({ body, headers }, this.#approvals.now());
+    const verdict = verify([channel?.signing_secret ?? this.#decoy], SENDERS.get("slack")?.schemes);
     if (channel && "signature" in verdict) return channel;
     const why = "refused" in verdict ? verdict.refused : "signature does not match";
     const message = `The request is not signed by the Slack app of this address: ${why}. Check the signing secret and the clock.`;

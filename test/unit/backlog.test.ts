@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { OldestReady } from "../../services/sense/deliveries/backlog.ts";
+import { newOldestReady } from "../../services/sense/deliveries/backlog.ts";
 import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
 import { ownStore } from "../support/own-store.ts";
 
@@ -22,13 +22,13 @@ test("the oldest ready delivery is found of all agents and priorities, some agen
     row("ag_c", "ready", 0, 5_000),
     { ...row("ag_a", "ready", 0, 500), tenant_id: "tn_other" },
   ]);
-  expect(await new OldestReady(deliveries, tenant_id).read()).toBe(2_000);
-  const slow = new OldestReady(deliveries, tenant_id, 1);
-  expect([await slow.read(), await slow.read(), await slow.read()]).toEqual([3_000, 2_000, 2_000]);
-  expect([await slow.read(), await slow.read()]).toEqual([2_000, 2_000]);
+  expect(await newOldestReady(deliveries, tenant_id)()).toBe(2_000);
+  const slow = newOldestReady(deliveries, tenant_id, 1);
+  expect([await slow(), await slow(), await slow()]).toEqual([3_000, 2_000, 2_000]);
+  expect([await slow(), await slow()]).toEqual([2_000, 2_000]);
   await deliveries.update(tenant_id, { _id: oldest._id }, { $set: { state: "acknowledged" } });
-  for (let agent = 0; agent < 8; agent++) await slow.read();
-  expect(await slow.read()).toBe(3_000);
+  for (let agent = 0; agent < 8; agent++) await slow();
+  expect(await slow()).toBe(3_000);
   await deliveries.updateMany(tenant_id, { state: "ready" }, { $set: { state: "acknowledged" } });
-  expect(await new OldestReady(deliveries, tenant_id).read()).toBeNull();
+  expect(await newOldestReady(deliveries, tenant_id)()).toBeNull();
 });

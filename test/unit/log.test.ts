@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../config.ts";
-import { createLog, identity, moleculerLogger, Repetitions } from "../../observability/log.ts";
+import { createLog, identity, moleculerLogger, newRepetitions } from "../../observability/log.ts";
 import { exposition } from "../../observability/metrics.ts";
 
 const API_KEY = `ak_live_${"Ab1".repeat(10)}Zz`;
@@ -80,15 +80,13 @@ test("every line names its node and instance once", () => {
 describe("repeated lines", () => {
   test("of a kind are limited, and their number is in the next one", () => {
     let now = 0;
-    const repetitions = new Repetitions(() => now);
-    const admitted = Array.from({ length: 100 }, (_, i) =>
-      repetitions.admit(`warn node-${i} is late by ${i} ms`),
-    );
+    const admit = newRepetitions(() => now);
+    const admitted = Array.from({ length: 100 }, (_, i) => admit(`warn node-${i} is late by ${i} ms`));
     expect(admitted.filter((suppressed) => suppressed !== null)).toEqual([0, 0, 0]);
-    expect(repetitions.admit("warn another thing")).toBe(0);
+    expect(admit("warn another thing")).toBe(0);
     now += 21_000;
-    expect(repetitions.admit("warn node-7 is late by 3 ms")).toBe(97);
-    expect(repetitions.admit("warn node-7 is late by 3 ms")).toBeNull();
+    expect(admit("warn node-7 is late by 3 ms")).toBe(97);
+    expect(admit("warn node-7 is late by 3 ms")).toBeNull();
   });
 
   test("are told apart by error, route and outcome, not by ids", () => {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, jest, test } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
-import { SignatureCheck } from "../../connectors/webhook-signature.ts";
+import { newVerify } from "../../connectors/webhook-signature.ts";
 import { hmacScheme, type Scheme } from "../../lib/webhooks/schemes.ts";
 import { SCHEMES, SENDERS } from "../../lib/webhooks/senders.ts";
 import { listAddresses } from "../../services/sense/ingest/receive.ts";
@@ -34,7 +34,7 @@ function check(
   { secret = SECRET, now = NOW, urls = [URL], accepted }: Changed = {},
 ) {
   const request = { body: Buffer.from(body), headers: lower(headers), urls };
-  const verdict = new SignatureCheck(request, now).verify([secret], accepted);
+  const verdict = newVerify(request, now)([secret], accepted);
   return "signature" in verdict ? verdict.signature : verdict.refused;
 }
 
@@ -250,12 +250,12 @@ describe("Twilio", () => {
     const Real = URLSearchParams;
     const parse = jest.spyOn(globalThis, "URLSearchParams").mockImplementation((text) => new Real(text));
     try {
-      const check = new SignatureCheck(request, NOW);
+      const verify = newVerify(request, NOW);
       for (let i = 0; i < 5; i++)
-        expect(check.verify([SECRET], of("github"))).toEqual({ refused: "no X-Hub-Signature-256 header" });
+        expect(verify([SECRET], of("github"))).toEqual({ refused: "no X-Hub-Signature-256 header" });
       expect(parse).not.toHaveBeenCalled();
       for (let i = 0; i < 5; i++)
-        expect(check.verify([SECRET, `${SECRET}0`])).toEqual({ refused: "signature does not match" });
+        expect(verify([SECRET, `${SECRET}0`])).toEqual({ refused: "signature does not match" });
       expect(parse).toHaveBeenCalledTimes(1);
     } finally {
       parse.mockRestore();

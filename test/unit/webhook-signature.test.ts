@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
-import { SignatureCheck } from "../../connectors/webhook-signature.ts";
+import { newVerify } from "../../connectors/webhook-signature.ts";
 import type { DeliveryHeaders } from "../../lib/webhooks/schemes.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
@@ -36,7 +36,7 @@ function stripe(at = NOW): Record<string, string> {
 }
 
 const verify = (headers: DeliveryHeaders, secrets = [SECRET], body: Uint8Array = BODY) =>
-  "signature" in new SignatureCheck({ body, headers }, NOW).verify(secrets);
+  "signature" in newVerify({ body, headers }, NOW)(secrets);
 
 describe("signed", () => {
   test.each<[string, DeliveryHeaders]>([
@@ -77,7 +77,7 @@ describe("signed", () => {
 
 describe("the digest of what was signed", () => {
   const digestOf = (headers: DeliveryHeaders, body: Uint8Array = BODY) => {
-    const verdict = new SignatureCheck({ body, headers }, NOW).verify([SECRET]);
+    const verdict = newVerify({ body, headers }, NOW)([SECRET]);
     return "signature" in verdict ? verdict.signature.digest : verdict.refused;
   };
   const plain = { "x-service-signature": hex(SECRET, BODY) };

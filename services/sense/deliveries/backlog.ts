@@ -33,7 +33,7 @@ export function observeBacklog(
 }
 
 function newBacklog(deliveries: TenantCollection<DeliveryDoc>) {
-  const oldestOf = new Map<string, OldestReady>();
+  const oldestOf = new Map<string, () => Promise<number | null>>();
   let last: Promise<Backlog> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
 
@@ -43,9 +43,9 @@ function newBacklog(deliveries: TenantCollection<DeliveryDoc>) {
     for (const { tenant_id } of await tenantsIn(deliveries)) {
       for (const state of PENDING)
         counts[state] = (counts[state] ?? 0) + (await deliveries.count(tenant_id, { state }));
-      const own = oldestOf.get(tenant_id) ?? new OldestReady(deliveries, tenant_id);
-      oldestOf.set(tenant_id, own);
-      oldest = earlier(oldest, await own.read());
+      const readOldest = oldestOf.get(tenant_id) ?? newOldestReady(deliveries, tenant_id);
+      oldestOf.set(tenant_id, readOldest);
+      oldest = earlier(oldest, await readOldest());
     }
     return { counts, oldest };
   }
@@ -64,39 +64,29 @@ function newBacklog(deliveries: TenantCollection<DeliveryDoc>) {
 }
 
 /**
- * The creation time of a tenant's oldest ready delivery. A reading looks at some of the agents that have any, and the
- * next one goes on behind them.
+ * Returns what reads the creation time of a tenant's oldest ready delivery. A reading looks at some of the agents that
+ * have any, and the next one goes on behind them.
  */
-export class OldestReady {
-  readonly #deliveries: TenantCollection<DeliveryDoc>;
-  readonly #tenant_id: string;
-  readonly #agents: number;
+export function newOldestReady(
+  deliveries: TenantCollection<DeliveryDoc>,
+  tenant_id: string,
+  agents = AGENTS,
+): () => Promise<number | null> {
   /** The last agent that was looked at. */
-  #after = "";
+  let after = "";
   /** The oldest of those until now, and the oldest of all when they were last looked at. */
-  #oldest: number | null = null;
-  #before: number | null = null;
-
-  constructor(deliveries: TenantCollection<DeliveryDoc>, tenant_id: string, agents = AGENTS) {
-    this.#deliveries = deliveries;
-    this.#tenant_id = tenant_id;
-    this.#agents = agents;
-  }
-
-  async read(): Promise<number | null> {
-    const tenant_id = this.#tenant_id;
+  let oldest: number | null = null;
+  let before: number | null = null;
+  return async () => {
     let looked = 0;
-    for await (const agent_id of agentsWith(this.#deliveries, tenant_id, "ready", this.#after)) {
-      this.#after = agent_id;
-      const own = await findOldest(this.#deliveries, { tenant_id, agent_id }, "ready");
-      this.#oldest = earlier(this.#oldest, own);
-      if (++looked === this.#agents) return earlier(this.#oldest, this.#before);
+    for await (const agent_id of agentsWith(deliveries, tenant_id, "ready", after)) {
+      after = agent_id;
+      oldest = earlier(oldest, await findOldest(deliveries, { tenant_id, agent_id }, "ready"));
+      if (++looked === agents) return earlier(oldest, before);
     }
-    this.#before = this.#oldest;
-    this.#oldest = null;
-    this.#after = "";
-    return this.#before;
-  }
+    [before, oldest, after] = [oldest, null, ""];
+    return before;
+  };
 }
 
 const earlier = (a: number | null, b: number | null) =>

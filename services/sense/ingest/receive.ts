@@ -1,5 +1,5 @@
 import type { Config } from "../../../config.ts";
-import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
+import { newVerify, type Signature } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault, rateLimited, unauthenticated } from "../../../lib/contract/faults.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
@@ -215,22 +215,22 @@ export class Receiver {
     const now = store.now();
     const refusals: Refusal[] = [];
     const slices = new Slices(SLICE_MS);
-    const check = new SignatureCheck(request, now);
+    const verify = newVerify(request, now);
     for (const webhook of candidates) {
       if (slices.over) await slices.next();
       const { _id, signing_secrets } = webhook;
       const plain = this.#secretsOf(webhook);
-      const verdict = check.verify(plain, schemesOf(webhook));
+      const verdict = verify(plain, schemesOf(webhook));
       if ("signature" in verdict) return { webhook, ...verdict };
       const ended = endedSecrets(secrets, `webhooks/${_id}`, signing_secrets, now);
-      const once = ended.find(({ secret }) => "signature" in check.verify([secret], schemesOf(webhook)));
+      const once = ended.find(({ secret }) => "signature" in verify([secret], schemesOf(webhook)));
       const reason = once
         ? `signed with the previous secret, which ended at ${once.ended_at.toISOString()}`
         : verdict.refused;
       refusals.push({ webhook, reason });
     }
     // Without candidates, spend the time of a comparison all the same.
-    if (candidates.length === 0) check.verify([this.#decoy], []);
+    if (candidates.length === 0) verify([this.#decoy], []);
     return { refusals, spentMs: slices.spent };
   }
 
