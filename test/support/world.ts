@@ -42,7 +42,7 @@ export const CLUSTER: World = {
     "sign-in and keys: identity.test.ts covers a worker": words`
       credentials`,
     "state of a single node: nats.test.ts covers a worker": ["observability"],
-    "nodes share counts some seconds later: store.usage.test.ts covers two nodes": ["storage-quota"],
+    "nodes share counts later: store.usage.test.ts covers two nodes": ["delivery-logs", "storage-quota"],
     "queues within one process; several-nodes.test.ts has two workers": words`
       fair-documents fairness unread-streams`,
     "memory of one process, and rows written while it is stopped": ["list-memory", "list-memory-mongo"],
