@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { Nats } from "../connectors/nats.ts";
 import { PromptDiscoverer } from "../lib/broker/prompt-discoverer.ts";
-import { type NatsServer, startNats } from "./support/nats.ts";
+import { type NatsServer, startNatsMesh } from "./support/nats.ts";
 import { onPath } from "./support/needs.ts";
-import { freePort } from "./support/ports.ts";
-import { startProxy, type TcpProxy } from "./support/proxy.ts";
+import type { TcpProxy } from "./support/proxy.ts";
 import { settle } from "./support/settle.ts";
 
 /** Longer than a test may take: no call ends by it. */
@@ -20,14 +19,7 @@ const TIMEOUT_MS = 600_000;
   const answers: (() => void)[] = [];
 
   beforeAll(async () => {
-    const [port, other] = [await freePort(), await freePort()];
-    route = await startProxy(port);
-    const cluster = (listen: number, to = "") =>
-      `cluster { name: test, listen: "127.0.0.1:${listen}", no_advertise: true, routes: [${to}] }`;
-    servers = [
-      await startNats("12MB", [cluster(port)]),
-      await startNats("12MB", [cluster(other, `nats://127.0.0.1:${route.port}`)]),
-    ];
+    ({ servers, route } = await startNatsMesh());
     [asking, asked] = servers.map(({ url }, i) => newNode(`node-${i}`, url)) as [
       ServiceBroker,
       ServiceBroker,

@@ -12,7 +12,12 @@ if ("stop" in mongo) await mongo.stop();
   const seed = randomInt(2 ** 31);
   const said: string[] = [];
   const outcome = await runCampaign({
-    ...{ rounds: 1, seed, say: (line) => said.push(line), start: () => startStruckCluster(2, false) },
+    ...{
+      rounds: 1,
+      seed,
+      say: (line) => said.push(line),
+      start: () => startStruckCluster({ workers: 2, withBroker: false }),
+    },
   });
   expect({ seed, said, findings: outcome.findings }).toEqual({ seed, said, findings: [] });
   expect(outcome.accepted).toBeGreaterThan(0);

@@ -16,8 +16,14 @@ export const FERRETDB_LACKS = [
   "refuse two arrays in one document",
 ];
 
+/** A FerretDB that can be killed, and started again on the same port with what it kept. */
+export interface TestFerret extends TestMongo {
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
 /** FerretDB over SQLite, in a folder that is removed when it stops. */
-export async function startFerret(): Promise<TestMongo | { skipped: string }> {
+export async function startFerret(): Promise<TestFerret | { skipped: string }> {
   try {
     await getFerret();
   } catch (error) {
@@ -25,12 +31,23 @@ export async function startFerret(): Promise<TestMongo | { skipped: string }> {
     throw error;
   }
   const directory = await mkdtemp(join(tmpdir(), "sensorium-ferretdb-"));
-  const ferret = await startChild(FERRETDB, [directory]);
-  const [, port] = await ferret.find(/^port (\d+)/m);
-  const stop = async () => {
-    await ferret.end("eof");
-    await rm(directory, { recursive: true, force: true });
+  let port = "0";
+  const start = async () => {
+    const started = await startChild(FERRETDB, [directory, port]);
+    [, port = ""] = await started.find(/^port (\d+)/m);
+    return started;
   };
-  const url = `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`;
-  return { url, kind: "ferretdb", pid: ferret.pid, stop };
+  let ferret = await start();
+  return {
+    url: `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`,
+    ...{ kind: "ferretdb", pid: ferret.pid },
+    kill: async () => void (await ferret.end("SIGKILL")),
+    start: async () => {
+      ferret = await start();
+    },
+    stop: async () => {
+      await ferret.end("eof");
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
 import { freePort } from "./ports.ts";
+import { startProxy, type TcpProxy } from "./proxy.ts";
 
 /** Traffic of a server between nodes since it started. */
 type NatsCounts = { messages: number; bytes: number };
@@ -55,4 +56,17 @@ export async function startNats(maxPayload = "12MB", more: string[] = []): Promi
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/**
+ * Starts two servers of one cluster of NATS. The second reaches the first through a proxy, so that their route can be cut.
+ */
+export async function startNatsMesh(): Promise<{ servers: [NatsServer, NatsServer]; route: TcpProxy }> {
+  const [port, other] = [await freePort(), await freePort()];
+  const route = await startProxy(port);
+  const cluster = (listen: number, to = "") =>
+    `cluster { name: test, listen: "127.0.0.1:${listen}", no_advertise: true, routes: [${to}] }`;
+  const first = await startNats("12MB", [cluster(port)]);
+  const second = await startNats("12MB", [cluster(other, `nats://127.0.0.1:${route.port}`)]);
+  return { servers: [first, second], route };
 }

@@ -36,16 +36,18 @@ export interface Nodes {
  * @param mongoUrl their record
  * @param settings more of them, for all nodes
  * @param say called with each part that was started, and where it is
+ * @param starting their NATS, which is stopped with them
  */
 export async function startNodes(
   mongoUrl: string,
   workers: number,
   settings: Record<string, string> = { RATE_LIMIT_PER_MINUTE: "0" },
   say: (part: string, where: string) => void = () => {},
+  starting: NatsServer | Promise<NatsServer> = startNats(),
 ): Promise<Nodes> {
   // Parts that run already, should the rest not start.
   await using opened = new AsyncDisposableStack();
-  const nats = await startNats();
+  const nats = await starting;
   opened.defer(nats.stop);
   say("NATS", nats.url);
   const folder = await mkdtemp(join(tmpdir(), "sensorium-nodes-"));

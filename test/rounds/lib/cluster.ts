@@ -1,5 +1,7 @@
 import type { Child } from "../../support/child.ts";
+import { startFerret } from "../../support/ferretdb.ts";
 import { startMongo } from "../../support/mongo.ts";
+import { startNatsMesh } from "../../support/nats.ts";
 import { startNodes } from "../../support/nodes.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { sendTo, startRabbit, type TestRabbit } from "../../support/rabbitmq.ts";
@@ -17,14 +19,20 @@ const LONGEST_MS = 6000;
 const QUEUE = "things";
 
 /**
- * A gateway and workers over NATS, Redis and MongoDB, and one more worker behind separate proxies; with a message broker
- * if there is one and it is wanted. A strike is one of the faults that a cluster must survive: a node killed, paused or cut
- * off, the infrastructure away, a rolling restart.
+ * A gateway and workers over NATS, Redis and MongoDB, and one more worker behind separate proxies, at another server of
+ * NATS; with a message broker if there is one and it is wanted. A strike is one of the faults that a cluster must survive:
+ * a node killed, paused or cut off, the infrastructure away, a rolling restart.
  *
- * @throws Error if there is no MongoDB to test against
+ * @param onFerret whether the record is FerretDB, which is killed, too
+ * @throws Error if there is no such record to test against
  */
-export async function startStruckCluster(workers = 3, withBroker = true): Promise<Subject> {
-  const mongo = await startMongo({ isOwn: true });
+export async function startStruckCluster({
+  workers = 3,
+  withBroker = true,
+  onFerret = false,
+} = {}): Promise<Subject> {
+  const ferret = onFerret ? await startFerret() : null;
+  const mongo = ferret ?? (await startMongo({ isOwn: true }));
   if ("skipped" in mongo) throw new Error(mongo.skipped);
   // Parts that run already, should the rest not start.
   await using opened = new AsyncDisposableStack();
@@ -36,14 +44,18 @@ export async function startStruckCluster(workers = 3, withBroker = true): Promis
     opened.defer(rabbit.stop);
     await sendTo(rabbit, QUEUE, []);
   }
-  const nodes = await startNodes(mongo.url, workers, { ...SETTINGS, REDIS_URL: redis.url });
+  const { servers, route } = await startNatsMesh();
+  const [nearNats, farNats] = servers;
+  for (const each of [farNats, route]) opened.defer(each.stop);
+  const settings = { ...SETTINGS, REDIS_URL: redis.url };
+  const nodes = await startNodes(mongo.url, workers, settings, undefined, nearNats);
   opened.defer(nodes.stop);
-  const [record, nats] = await Promise.all([mongo.url, nodes.nats.url].map((url) => startProxy(portOf(url))));
+  const [record, nats] = await Promise.all([mongo.url, farNats.url].map((url) => startProxy(portOf(url))));
   if (!record || !nats) throw new Error("no proxies");
   for (const proxy of [record, nats]) opened.defer(proxy.stop);
   await nodes.addWorker(undefined, {
     MONGO_URL: withPort(mongo.url, record.port),
-    NATS_URL: withPort(nodes.nats.url, nats.port),
+    NATS_URL: withPort(farNats.url, nats.port),
   });
   const near = () => nodes.workers.filter(({ pid }) => pid !== far.pid && !ended.has(pid));
   const ended = new Set<number>();
@@ -77,6 +89,7 @@ export async function startStruckCluster(workers = 3, withBroker = true): Promis
       await pause(ms);
       await replace(older, "SIGTERM");
     },
+    "the route between servers of NATS cut": (_, ms) => between(route.cut, route.mend, ms),
     "NATS killed": (_, ms) => between(nodes.nats.kill, nodes.nats.start, ms),
     "NATS paused": (_, ms) => between(nodes.nats.pause, nodes.nats.resume, ms),
     "Redis killed": (_, ms) => between(redis.kill, redis.start, ms),
@@ -84,7 +97,9 @@ export async function startStruckCluster(workers = 3, withBroker = true): Promis
       for (const worker of near()) await replace(worker, "SIGTERM");
     },
   };
-  if (mongo.pid !== null) {
+  if (ferret && "kill" in ferret)
+    faults["the record killed"] = (_, ms) => between(ferret.kill, ferret.start, ms);
+  else if (mongo.pid !== null) {
     const { pid } = mongo;
     const signal = (name: NodeJS.Signals) => () => process.kill(pid, name);
     faults["the record paused"] = (_, ms) => between(signal("SIGSTOP"), signal("SIGCONT"), ms);
@@ -98,8 +113,8 @@ export async function startStruckCluster(workers = 3, withBroker = true): Promis
   opened.move();
   return {
     ...{ server: nodes.gateway, aftermath: true, largestBatch: 5 },
-    // The stand-in for MongoDB scans its collections.
-    publishEveryMs: mongo.kind === "mongo-java-server" ? 300 : 0,
+    // These scan their collections.
+    publishEveryMs: mongo.kind === "mongo-java-server" || ferret ? 300 : 0,
     ...("url" in rabbit && { broker: { url: rabbit.url, queue: QUEUE, send } }),
     strike: (random) => {
       const [name, fault] = random.pick(Object.entries(faults));
@@ -109,7 +124,8 @@ export async function startStruckCluster(workers = 3, withBroker = true): Promis
     stop: async () => {
       await nodes.stop();
       await former?.remove();
-      await Promise.all([record.stop(), nats.stop(), redis.stop(), mongo.stop()]);
+      const parts = [record, nats, route, farNats, redis, mongo];
+      await Promise.all(parts.map((part) => part.stop()));
       if ("url" in rabbit) await rabbit.stop();
     },
   };

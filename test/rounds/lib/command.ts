@@ -8,11 +8,12 @@ const SHOWN = 50;
 /**
  * Runs the rounds that the command line asks for (`[ROUNDS [SEED]]`), prints their progress and sets the exit code.
  *
+ * @param start is told how many starts there were before
  * @param atATime after so many rounds everything is proven, and the next ones begin on an empty store
  */
 export async function runCommand(
   defaultRounds: number,
-  start: () => Promise<Subject>,
+  start: (nth: number) => Promise<Subject>,
   atATime = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const [rounds, seed] = [
@@ -33,8 +34,8 @@ export async function runCommand(
   const drains: number[] = [];
   for (let done = 0; done < rounds; done += atATime) {
     if (done > 0) say(`${done} of ${rounds} rounds done, on a new start`);
-    const each = { rounds: Math.min(atATime, rounds - done), seed: seed + done, say, start };
-    const outcome = await runCampaign(each);
+    const each = { rounds: Math.min(atATime, rounds - done), seed: seed + done, say };
+    const outcome = await runCampaign({ ...each, start: () => start(done / atATime) });
     const { findings: found, ...counts } = outcome;
     findings.push(...found);
     recoveries.push(...outcome.recoveries);

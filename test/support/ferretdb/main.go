@@ -1,5 +1,5 @@
-// FerretDB over SQLite in the folder that it is given, on a free port of 127.0.0.1; prints the port, ends when its
-// input does.
+// FerretDB over SQLite in the folder that it is given, on the port of 127.0.0.1 that it is given, else a free one; prints
+// the port, ends when its input does.
 package main
 
 import (
@@ -15,9 +15,13 @@ import (
 )
 
 func main() {
+	port := "0"
+	if len(os.Args) > 2 {
+		port = os.Args[2]
+	}
 	errors := slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})
 	ferret, err := ferretdb.New(&ferretdb.Config{
-		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
+		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:" + port},
 		Logger:    slog.New(errors),
 		Handler:   "sqlite",
 		SQLiteURL: "file:" + os.Args[1] + "/?_pragma=synchronous(off)",
