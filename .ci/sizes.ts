@@ -23,7 +23,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^([\\w.]+|(bin|connectors|lib|middlewares|mixins|observability|services|storage)/.*)${CODE}`,
     ),
-    most: { lines: 81_315, files: 602 },
+    most: { lines: 81_334, files: 602 },
   },
   {
     name: "embedded driver",
@@ -42,7 +42,7 @@ const PARTS: Part[] = [
     files: new RegExp(
       `^(test|extensions/[^/]+/test|packages/[^/]+/tests?|packages/integrations/[^/]+/tests?)/.*${CODE}`,
     ),
-    most: { lines: 85_133 },
+    most: { lines: 85_194 },
   },
 ];
 

@@ -64,10 +64,10 @@ function describe({ problems, collections, blobs }: Report, read: string): strin
     const others = lost === null ? ", an unknown number lost" : lost ? `, ${lost} lost` : "";
     return `${name.padEnd(width)}  ${count} ${read}${others}`;
   });
-  const found = problems.length
+  const report = problems.length
     ? problems.map((problem) => `Damaged: ${problem}`)
     : ["The database is whole."];
-  return [...lines, ...found].join("\n");
+  return [...lines, ...report].join("\n");
 }
 
 async function main([name = "", path = "", ...more]: string[]): Promise<string> {

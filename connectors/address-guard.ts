@@ -67,8 +67,8 @@ export class AddressRefused extends Error {
   readonly code = "ADDRESS_REFUSED";
 
   constructor(host: string, address: string) {
-    const found = host === address ? address : `${host} (${address})`;
-    super(`${found} is not a public address; loopback, link-local and private ones are refused`);
+    const shown = host === address ? address : `${host} (${address})`;
+    super(`${shown} is not a public address; loopback, link-local and private ones are refused`);
   }
 }
 

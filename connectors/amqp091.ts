@@ -206,11 +206,11 @@ function refusedVhost(url: string): Error {
 const FRAME_BYTES = 131_072;
 
 function tuned(url: string): string {
-  const given = new URL(url);
-  const { searchParams } = given;
+  const parsed = new URL(url);
+  const { searchParams } = parsed;
   if (!searchParams.has("heartbeat")) searchParams.set("heartbeat", String(HEARTBEAT_SECONDS));
   for (const name of ["frameMax", "maxFrameSize"]) searchParams.set(name, String(FRAME_BYTES));
-  return given.href;
+  return parsed.href;
 }
 
 /** The used fields of a frame: properties and size of a message, part of its content, or neither. */

@@ -212,6 +212,6 @@ function joinBodies(bodies: { code: number; content: unknown }[]): Buffer {
 
 /** A `JSON.stringify` replacer, which gets bytes as Node serializes them. */
 function inJson(this: Record<string, unknown>, key: string, value: unknown): unknown {
-  const given = this[key];
-  return Buffer.isBuffer(given) ? given.toString("base64") : value;
+  const raw = this[key];
+  return Buffer.isBuffer(raw) ? raw.toString("base64") : value;
 }

@@ -69,11 +69,11 @@ export class HostResolver {
     } catch (err) {
       if (err instanceof Fault || (err as NodeJS.ErrnoException).code === "ETIMEOUT") throw err;
       const system = { tenant_id: "system", caller: share.tenant_id };
-      const asked = this.#ask(`${name} by the system`, system, SYSTEM_COST, () => askSystem(name));
+      const answer = this.#ask(`${name} by the system`, system, SYSTEM_COST, () => askSystem(name));
       const late = new Promise<never>((_, reject) => {
         setTimeout(reject, SYSTEM_TIMEOUT_MS, err).unref();
       });
-      return Promise.race([asked, late]).catch(() => {
+      return Promise.race([answer, late]).catch(() => {
         throw err;
       });
     }
@@ -89,14 +89,14 @@ export class HostResolver {
     return find() ?? this.#options.queue.run(share, cost, () => find() ?? this.#keep(key, ask()), how);
   }
 
-  #keep(key: string, asked: Promise<Answer>): Promise<LookupAddress[]> {
-    const addresses = asked.then(([found]) => found);
+  #keep(key: string, answer: Promise<Answer>): Promise<LookupAddress[]> {
+    const addresses = answer.then(([answer]) => answer);
     const kept = { addresses, until: Number.POSITIVE_INFINITY };
     this.#kept.set(key, kept);
     const until = (ms: number) => {
       kept.until = performance.now() + ms;
     };
-    asked.then(
+    answer.then(
       ([, ttlMs]) => until(Math.min(Math.max(ttlMs, SHORTEST_KEPT_MS), LONGEST_KEPT_MS)),
       () => until(FAILURE_KEPT_MS),
     );

@@ -72,8 +72,8 @@ export class SharedWindows {
     const keys = limits.map(({ key }) => PREFIX + key);
     const most = limits.map(({ max }) => max);
     this.#asked = keys[0] as string;
-    const asked = this.#redis.sensoriumTake(keys.length, ...keys, this.#options.windowMs, ...most);
-    const answer = await this.#inTime(asked);
+    const taking = this.#redis.sensoriumTake(keys.length, ...keys, this.#options.windowMs, ...most);
+    const answer = await this.#inTime(taking);
     if (!answer) return null;
     const [allowed, tightest, remaining, resets_in_ms, slot] = answer;
     return { allowed: allowed === 1, tightest, remaining, resets_in_ms, slot };
@@ -96,7 +96,7 @@ export class SharedWindows {
   }
 
   /** Returns Redis's answer, or undefined on failure or delay; Redis is then not used until a probe succeeds. */
-  #inTime<T>(asked: Promise<T>): Promise<T | undefined> {
+  #inTime<T>(answer: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const late = () => {
         this.#lose(`no response within ${this.#options.patienceMs} ms`);
@@ -104,7 +104,7 @@ export class SharedWindows {
       };
       // An answer that arrived while this process was busy is read before the immediate, and counts.
       const timer = setTimeout(() => setImmediate(late), this.#options.patienceMs);
-      asked
+      answer
         .then(resolve, (err: Error) => {
           this.#lose(err.message);
           resolve(undefined);

@@ -94,14 +94,14 @@ function beginsLike(name: string, setting: string): boolean {
 
 /** Whether a letter is wrong or swapped, or two of a long name. Words alone, in small letters or the plural, are others'. */
 function isSlip(name: string, setting: string): boolean {
-  const [given, meant] = [plain(name), plain(setting)];
-  if (Math.abs(given.length - meant.length) > 2) return false;
+  const [typed, meant] = [plain(name), plain(setting)];
+  if (Math.abs(typed.length - meant.length) > 2) return false;
   // A slip leaves the beginning or the end of a long name: most are not compared.
-  if (given.length > 5 && given.slice(0, 2) !== meant.slice(0, 2) && given.slice(-2) !== meant.slice(-2))
+  if (typed.length > 5 && typed.slice(0, 2) !== meant.slice(0, 2) && typed.slice(-2) !== meant.slice(-2))
     return false;
-  const isSwap = [...given].sort().join() === [...meant].sort().join();
-  if (editDistance(given, meant) > (isSwap || given.length > 9 ? 2 : 1)) return false;
-  const isPlural = `${given}s` === meant || `${meant}s` === given;
+  const isSwap = [...typed].sort().join() === [...meant].sort().join();
+  if (editDistance(typed, meant) > (isSwap || typed.length > 9 ? 2 : 1)) return false;
+  const isPlural = `${typed}s` === meant || `${meant}s` === typed;
   return setting.includes("_") || (/[A-Z]/.test(name) && !isPlural && (isSwap || meant.length > 5));
 }
 
@@ -110,51 +110,51 @@ export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] a
 const KEY_BYTES = 32;
 
 /** Returns the value of a setting. @throws ConfigError with the variable, the given value and what is allowed */
-export function readSetting(name: string, setting: Setting<unknown>, given: string | undefined): unknown {
-  if (given === undefined || given === "") return setting.default;
+export function readSetting(name: string, setting: Setting<unknown>, text: string | undefined): unknown {
+  if (text === undefined || text === "") return setting.default;
   const isAddress = setting.kind === "url" || setting.kind === "servers";
-  const isSecret = setting.secret || (isAddress && given.includes("@"));
+  const isSecret = setting.secret || (isAddress && text.includes("@"));
   const fail = (allowed: string) => {
     throw new ConfigError(
-      `${name} is ${isSecret ? "malformed" : JSON.stringify(given)}: expected ${allowed}.`,
+      `${name} is ${isSecret ? "malformed" : JSON.stringify(text)}: expected ${allowed}.`,
     );
   };
-  if (isAddress) requireClear(name, given);
+  if (isAddress) requireClear(name, text);
   switch (setting.kind) {
     case "integer":
     case "number":
-      return readNumber(given, setting, fail);
+      return readNumber(text, setting, fail);
     case "integers":
-      return Object.freeze(readList(given).map((each) => readNumber(each, setting, fail)));
+      return Object.freeze(readList(text).map((each) => readNumber(each, setting, fail)));
     case "boolean":
-      return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
+      return { true: true, "1": true, false: false, "0": false }[text] ?? fail("true or false");
     case "url":
       // The parser alone would take the host of "example.com:443" for a scheme.
-      if (!setting.schemes?.some((scheme) => given.startsWith(scheme)) || !URL.canParse(given))
+      if (!setting.schemes?.some((scheme) => text.startsWith(scheme)) || !URL.canParse(text))
         fail(`a URL that begins with ${setting.schemes?.join(" or ")}`);
       // Requests to it would fail, with the credentials in the error.
-      if (!setting.secret && new URL(given).username + new URL(given).password)
+      if (!setting.secret && new URL(text).username + new URL(text).password)
         fail("a URL without user name and password");
-      return given;
+      return text;
     case "servers":
-      return setting.form?.pattern.test(given) ? given : fail(setting.form?.description as string);
+      return setting.form?.pattern.test(text) ? text : fail(setting.form?.description as string);
     case "list":
-      return Object.freeze(readList(given).map((each) => longEnough(each, setting)));
+      return Object.freeze(readList(text).map((each) => longEnough(each, setting)));
     case "proxies":
-      return areProxies(readList(given))
-        ? readList(given)
+      return areProxies(readList(text))
+        ? readList(text)
         : fail(
             "IP addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, comma-separated",
           );
     case "key":
-      return isKey(given) ? given : fail(`${KEY_BYTES} bytes in base64`);
+      return isKey(text) ? text : fail(`${KEY_BYTES} bytes in base64`);
     case "keys":
-      return readList(given).every(isKey)
-        ? readList(given)
+      return readList(text).every(isKey)
+        ? readList(text)
         : fail(`keys of ${KEY_BYTES} bytes in base64, comma-separated`);
     case "text":
-      if (setting.oneOf && !setting.oneOf.includes(given)) fail(`one of ${setting.oneOf.join(", ")}`);
-      return longEnough(given, setting);
+      if (setting.oneOf && !setting.oneOf.includes(text)) fail(`one of ${setting.oneOf.join(", ")}`);
+      return longEnough(text, setting);
   }
 }
 
@@ -174,19 +174,19 @@ export function selectNames(setting: string, wanted: readonly string[], all: rea
 }
 
 /** Whether a given secret, or one of several, is too short to count. */
-export function isTooShort({ kind, least = 0 }: Setting<unknown>, given = ""): boolean {
-  return given !== "" && (kind === "list" ? readList(given) : [given]).some(({ length }) => length < least);
+export function isTooShort({ kind, least = 0 }: Setting<unknown>, text = ""): boolean {
+  return text !== "" && (kind === "list" ? readList(text) : [text]).some(({ length }) => length < least);
 }
 
-function longEnough(given: string, { least = 0 }: Setting<unknown>): string {
-  return given.length < least ? randomBytes(least).toString("base64url") : given;
+function longEnough(text: string, { least = 0 }: Setting<unknown>): string {
+  return text.length < least ? randomBytes(least).toString("base64url") : text;
 }
 
 const isKey = (given: string) => Buffer.from(given, "base64").length === KEY_BYTES;
 
 /** @throws ConfigError, which never repeats the value, for credentials that can be read in several ways */
-function requireClear(name: string, given: string): void {
-  const fault = given
+function requireClear(name: string, text: string): void {
+  const fault = text
     .split(/,(?=[a-z]+:\/\/)/)
     .map(credentialsFault)
     .find((each) => each !== null);
@@ -194,8 +194,8 @@ function requireClear(name: string, given: string): void {
 }
 
 /** Items are separated by commas; `\\,` is a comma inside one, and any other backslash itself (`DOMAIN\\group`). */
-function readList(given: string): readonly string[] {
-  const items = given.split(/(?<!\\),/).map((item) => item.trim().replaceAll("\\,", ","));
+function readList(text: string): readonly string[] {
+  const items = text.split(/(?<!\\),/).map((item) => item.trim().replaceAll("\\,", ","));
   return Object.freeze(items.filter(Boolean));
 }
 
@@ -215,13 +215,13 @@ const NUMBERS: Partial<Record<Kind, string>> = {
 };
 
 function readNumber(
-  given: string,
+  text: string,
   { kind, min = 0, max = 0 }: Setting<unknown>,
   fail: (allowed: string) => void,
 ): number {
-  const value = Number(given);
+  const value = Number(text);
   const form = kind === "number" ? /^\d*\.?\d+(e-?\d+)?$/ : /^-?\d+$/;
-  if (!form.test(given) || value < min || value > max) fail(`${NUMBERS[kind]} from ${min} to ${max}`);
+  if (!form.test(text) || value < min || value > max) fail(`${NUMBERS[kind]} from ${min} to ${max}`);
   return value;
 }
 

@@ -57,13 +57,13 @@ export const audit: Middleware = {
  * Runs an operation between two audit entries: nothing runs without an entry, and an operation cut off by a crash stays
  * recorded as begun. Calls of services without a caller are not audited.
  */
-function audited(action: string, given: Audited, handler: Handler) {
+function audited(action: string, declared: Audited, handler: Handler) {
   return async (ctx: Call) => {
     const { caller, request_id } = ctx.meta;
     if (!caller && !request_id) return handler(ctx);
     // No tenant reads the operator's entries.
-    const tenant_id = given.by === "operator" ? INSTALLATION : caller.tenant_id;
-    const { named, ...begun } = beginningOf(action, given, ctx.params as Record<string, unknown>);
+    const tenant_id = declared.by === "operator" ? INSTALLATION : caller.tenant_id;
+    const { named, ...begun } = beginningOf(action, declared, ctx.params as Record<string, unknown>);
     const beginning: AuditBeginning = { tenant_id, ...begun };
     const id = await ctx.call<string, AuditBeginning>("audit.begin", beginning);
     const settle = (settlement: Omit<AuditSettlement, "tenant_id" | "id">) =>
@@ -92,18 +92,18 @@ function audited(action: string, given: Audited, handler: Handler) {
   };
 }
 
-function beginningOf(action: string, { path, body }: Audited, given: Record<string, unknown>) {
+function beginningOf(action: string, { path, body }: Audited, params: Record<string, unknown>) {
   const resource_type = resourceOf(action);
   // Operations within a run belong to the run, whatever else they name or create.
   const own = `${resource_type}_id`;
-  const ids = path.map((name) => [name, given[name]] as const);
-  const fields = body.filter((name) => given[name] !== undefined);
+  const ids = path.map((name) => [name, params[name]] as const);
+  const fields = body.filter((name) => params[name] !== undefined);
   return {
     action,
     resource_type,
-    resource_id: ((path.includes(own) ? given[own] : ids.at(-1)?.[1]) as string | undefined) ?? null,
+    resource_id: ((path.includes(own) ? params[own] : ids.at(-1)?.[1]) as string | undefined) ?? null,
     // A path may name an output by its slug: its id is then in the answer.
-    named: path.includes(own) && isUuid(String(given[own])),
+    named: path.includes(own) && isUuid(String(params[own])),
     details: { ...Object.fromEntries(ids), ...(fields.length && { fields }) },
   };
 }

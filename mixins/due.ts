@@ -106,8 +106,8 @@ export class Due<T extends TenantDocument> {
     const { rows, more } = await this.#find();
     if (rows.length === 0) await this.#quiet.foundNothing(() => this.untilNext());
     const errors: Error[] = [];
-    const failed = (those: T[], err: unknown) =>
-      Promise.all(those.map(async (row) => void errors.push(await this.#setAside(row, err as Error))));
+    const failed = (rows: T[], err: unknown) =>
+      Promise.all(rows.map(async (row) => void errors.push(await this.#setAside(row, err as Error))));
     await Promise.all(
       [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)].map(([tenant_id, some]) =>
         asBackground(tenant_id, this.#asking.rows.name, () => own(some, failed)),
@@ -125,11 +125,11 @@ export class Due<T extends TenantDocument> {
     const filter = { ...where, [by]: { $lte: new Date(now()) }, ...left, ...others } as never;
     const named = projection && Object.values(projection).some(Boolean) && { tenant_id: 1, [by]: 1 };
     const options = { sort: { [by]: 1 } as const, limit, projection: { ...named, ...projection } };
-    const found =
+    const oldest =
       bytes === undefined
         ? { rows: (await rows.system.find(filter, options as never).toArray()) as T[], more: false }
         : await rows.findAnyWithin(filter, { ...options, bytes });
-    return { ...found, more: found.more || found.rows.length === limit };
+    return { ...oldest, more: oldest.more || oldest.rows.length === limit };
   }
 
   /** Puts a row off; returns its failure with its name. */
@@ -176,20 +176,20 @@ export function deletion<T extends TenantDocument, C>(
   const { by, now, where } = asking;
   const due = new Due({ ...asking, batch: DELETED, keeps: true, projection: { [by]: 1 } });
   return (calls) =>
-    due.work((tenant_id, those) => {
-      const ids = { _id: { $in: those.map(({ _id }) => _id) } };
+    due.work((tenant_id, rows) => {
+      const ids = { _id: { $in: rows.map(({ _id }) => _id) } };
       return end(tenant_id, { ...where, ...ids, [by]: { $lte: new Date(now()) } } as Over<T>, calls as C);
     });
 }
 
 /** Returns the tenants that have rows, each by one step of the index. */
 export async function tenantsIn<T extends TenantDocument>(rows: TenantCollection<T>): Promise<OfTenant[]> {
-  const found: OfTenant[] = [];
+  const tenants: OfTenant[] = [];
   const options = { sort: { tenant_id: 1 }, projection: { tenant_id: 1 } } as const;
-  for (let after = ""; ; after = (found.at(-1) as OfTenant).tenant_id) {
+  for (let after = ""; ; after = (tenants.at(-1) as OfTenant).tenant_id) {
     const next = await rows.system.findOne({ tenant_id: { $gt: after } } as never, options);
-    if (!next) return found;
-    found.push({ tenant_id: next.tenant_id });
+    if (!next) return tenants;
+    tenants.push({ tenant_id: next.tenant_id });
   }
 }
 
@@ -243,18 +243,18 @@ export function withOtherTenants<Row extends OfTenant>(
   return async () => {
     const oldest = await find({});
     if (!oldest.more || now() < lookAt) return oldest;
-    const found = [...oldest.rows];
+    const chosen = [...oldest.rows];
     const began = known.size;
     for (const { tenant_id } of oldest.rows) known.add(tenant_id);
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
       const { rows, more } = await find({ tenant_id: { $nin: [...known] } });
-      found.push(...rows);
+      chosen.push(...rows);
       for (const { tenant_id } of rows) known.add(tenant_id);
       if (more) continue;
       known.clear();
       break;
     }
-    if (began === 0 && found.length === oldest.rows.length) lookAt = now() + LOOK_MS;
-    return { rows: found, more: true };
+    if (began === 0 && chosen.length === oldest.rows.length) lookAt = now() + LOOK_MS;
+    return { rows: chosen, more: true };
   };
 }

@@ -73,9 +73,9 @@ export class Unwritten {
   /** Looks. One that fails has to be repeated. */
   async look<T>(task: () => Promise<T>): Promise<T> {
     const [writes, seenAt] = [this.#count(), performance.now()];
-    const found = await task();
+    const result = await task();
     [this.#writes, this.#seenAt] = [writes, seenAt];
-    return found;
+    return result;
   }
 
   #count(): number {

@@ -67,8 +67,8 @@ export function createLog(config: Config, stream: { write(line: string): void } 
       },
       hooks: {
         streamWrite: (line) => line.replace(secrets, CENSORED),
-        logMethod(given, method, level) {
-          const args = normalised(given);
+        logMethod(entry, method, level) {
+          const args = normalised(entry);
           const limited = LIMITED[level];
           const suppressed = limited ? admit(kindOf(limited, args)) : 0;
           if (suppressed === null) metrics.logSuppressed.inc({ level: limited as string });
@@ -129,8 +129,8 @@ function standardError(): { write(line: string): void } {
 /** Matches the configuration's secrets as they appear in JSON, and everything that looks like a secret. */
 function secretPattern(config: Config): RegExp {
   const names = ["SECRET_KEY", "OPERATOR_TOKEN", "METRICS_TOKEN"] as const;
-  const given = names.flatMap((name) => [config[name] ?? [], config[`${name}_FALLBACKS`]].flat());
-  const inJson = given
+  const values = names.flatMap((name) => [config[name] ?? [], config[`${name}_FALLBACKS`]].flat());
+  const inJson = values
     .filter(({ length }) => length >= LEAST_SECRET)
     .map((value) => JSON.stringify(value).slice(1, -1));
   return new RegExp([...inJson.map((text) => RegExp.escape(text)), ...SECRET_SHAPES].join("|"), "g");

@@ -199,9 +199,9 @@ export function observeValue(name: ValueName, read: () => number | Promise<numbe
 export async function readGauges(names: readonly string[]): Promise<Record<string, Record<string, number>>> {
   const read: Record<string, Record<string, number>> = {};
   for (const name of names) {
-    const found = await registry.getSingleMetric(`sensorium_${name}`)?.get();
-    if (!found) continue;
-    const values = found.values.map(({ labels, value }) => [Object.values(labels).join(" "), value]);
+    const gauge = await registry.getSingleMetric(`sensorium_${name}`)?.get();
+    if (!gauge) continue;
+    const values = gauge.values.map(({ labels, value }) => [Object.values(labels).join(" "), value]);
     read[name] = Object.fromEntries(values);
   }
   return read;

@@ -109,11 +109,11 @@ export class TenantCollection<T extends TenantDocument> {
 
   /** Returns and reads only the first documents that match, up to `bytes` in all, and always the very first. */
   async findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
-    const found = await this.#read(tenant_id, filter, (own) =>
+    const rows = await this.#read(tenant_id, filter, (own) =>
       readWithin<T>(this.#rows as never, own as never, options),
     );
-    this.#count(found.rows);
-    return found;
+    this.#count(rows.rows);
+    return rows;
   }
 
   /** Yields all documents that match, by their ids, in batches of `findWithin`, none empty; they may be deleted meanwhile. */
@@ -192,8 +192,8 @@ export class TenantCollection<T extends TenantDocument> {
     // Flat conditions stay flat: only they use a compound index.
     const wanted = { ...filter, ...(behind.length && { $and: [...(filter.$and ?? []), ...behind] }) };
     const page = { ...options, sort: { [by]: sign, _id: sign }, limit: limit + 1 };
-    const found = await this.findWithin(tenant_id, wanted as Where<T>, page);
-    return pageOf(found, limit, by);
+    const rows = await this.findWithin(tenant_id, wanted as Where<T>, page);
+    return pageOf(rows, limit, by);
   }
 
   /** Whether any document matches. */

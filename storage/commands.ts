@@ -80,7 +80,7 @@ export async function readEach<T>(
   { filter, projection, bytes = PAGE_BYTES }: EachOptions,
 ): Promise<Within<T>> {
   const left = [...ids];
-  const found: Document[] = [];
+  const documents: Document[] = [];
   let size = 0;
   const known = largest.get(rows) ?? 1;
   largest.set(rows, known * (1 - FORGOTTEN));
@@ -99,13 +99,13 @@ export async function readEach<T>(
       const own = roughSize(row);
       size += own;
       if (own > (largest.get(rows) as number)) largest.set(rows, own);
-      if (size > bytes && found.length > 0) return { rows: found as T[], more: true };
-      found.push(row);
+      if (size > bytes && documents.length > 0) return { rows: documents as T[], more: true };
+      documents.push(row);
     }
-    const fitting = found.length ? (bytes - size) / (size / found.length) : Number.POSITIVE_INFINITY;
+    const fitting = documents.length ? (bytes - size) / (size / documents.length) : Number.POSITIVE_INFINITY;
     batch = Math.max(1, Math.min(batch * BATCH_GROWTH, Math.ceil(fitting) || 1));
   }
-  return { rows: found as T[], more: false };
+  return { rows: documents as T[], more: false };
 }
 
 /** Names the tenant at the top as well, where sharding and queues for connections look for it. */

@@ -248,7 +248,7 @@ function modelsOf(
       if (outOfLine || packed) setStorage?.(name, { outOfLine, packed: packed && packedFields(schema) });
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);
-      const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);
+      const indexes = schema.indexes().map(([key, options]) => ({ ...options, key }) as IndexDescription);
       if (indexes.length > 0) builds.add(() => native.createIndexes(indexes));
       const options: CollectionOptions = {
         ...{ growth, queue, large: largeFields(schema as never), place: placeOf(name) },
@@ -267,8 +267,8 @@ function modelsOf(
       dropped = listener;
     },
     async collections() {
-      const found = await database.collections();
-      return new Map(found.map((native) => [native.collectionName, native as Collection]));
+      const listed = await database.collections();
+      return new Map(listed.map((native) => [native.collectionName, native as Collection]));
     },
     async ready(report = () => {}) {
       const timer = setInterval(() => report(builds.progress), REPORT_MS);

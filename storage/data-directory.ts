@@ -41,7 +41,7 @@ export async function requireWhole(dataDir: string): Promise<void> {
         "DATA_DIR to an empty folder",
     );
   const size = await stat(join(dataDir, DATABASE)).then(
-    (found) => found.size,
+    (stats) => stats.size,
     () => null,
   );
   if (!size && held.includes(CREDENTIALS))

@@ -23,10 +23,10 @@ export async function eraseTexts<T extends TenantDocument>(
   const erased: string[] = [];
   for await (const page of rows.batches(tenant_id, {}, { limit: PAGE, projection })) {
     const names = (row: T) => fields.some((field) => row[field] != null && isErased(String(row[field])));
-    const found = page.filter(names).map(({ _id }) => _id);
-    const those: Where<TenantDocument> = { _id: { $in: found } };
-    if (found.length && !dry_run) await rows.deleteMany(tenant_id, byFields<T, TenantDocument>(those));
-    erased.push(...found);
+    const matching = page.filter(names).map(({ _id }) => _id);
+    const filter: Where<TenantDocument> = { _id: { $in: matching } };
+    if (matching.length && !dry_run) await rows.deleteMany(tenant_id, byFields<T, TenantDocument>(filter));
+    erased.push(...matching);
   }
   return erased;
 }

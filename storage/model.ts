@@ -278,9 +278,9 @@ export function fieldsOf(schema: { obj: object }): DeclaredField[] {
   return Object.entries(schema.obj).flatMap(([name, value]) => fieldsIn(name, value));
 }
 
-function fieldsIn(path: string, given: unknown): DeclaredField[] {
-  if (typeof given === "function") return [{ path, type: given }];
-  const { type, ...declared } = given as Omit<DeclaredField, "path">;
+function fieldsIn(path: string, definition: unknown): DeclaredField[] {
+  if (typeof definition === "function") return [{ path, type: definition }];
+  const { type, ...declared } = definition as Omit<DeclaredField, "path">;
   const [part] = [type].flat();
   if (part instanceof Schema)
     return fieldsOf(part as { obj: object }).map((each) => ({ ...each, path: `${path}.${each.path}` }));

@@ -54,8 +54,8 @@ class EndingConnection extends Connection {
 /** Returns the driver's options for an address. Statement timeouts are set elsewhere. */
 export function mongoOptions(url: string): ConnectOptions {
   const [, database, query = ""] = /^[^:]+:\/\/[^/?]*(?:\/([^?]*))?(?:\?(.*))?$/.exec(url) ?? [];
-  const given = new Set([...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()));
-  const usual = Object.entries(USUAL).filter(([name]) => !given.has(name.toLowerCase()));
+  const named = new Set([...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()));
+  const usual = Object.entries(USUAL).filter(([name]) => !named.has(name.toLowerCase()));
   // As an option, mongoose consumes it: the login's database stays the one that the address implies.
   const measured = { monitorCommands: true, connectionType: EndingConnection };
   return { ...Object.fromEntries(usual), ...PINNED, ...measured, ...(!database && { dbName: DATABASE }) };

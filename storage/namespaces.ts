@@ -23,18 +23,18 @@ export async function pageOfNamespaces<T extends InNamespace>(
     limit = 100,
   }: Static<TObject<typeof namespacesQuery>>,
 ): Promise<{ namespaces: string[]; next: string | null }> {
-  const found: string[] = [];
+  const namespaces: string[] = [];
   const within = prefix === undefined ? [] : [inNamespace(prefix)];
   let beyond = after === undefined ? { $gt: "" } : rangeAfter(after, max_depth);
-  while (found.length <= limit) {
-    const asked = { ...filter, $and: [{ namespace: beyond }, ...within, ...filter.$and] } as Where<T>;
-    const next = await rows.findOne(tenant_id, asked, FIRST);
-    if (!next?.namespace) return { namespaces: found, next: null };
+  while (namespaces.length <= limit) {
+    const conditions = { ...filter, $and: [{ namespace: beyond }, ...within, ...filter.$and] } as Where<T>;
+    const next = await rows.findOne(tenant_id, conditions, FIRST);
+    if (!next?.namespace) return { namespaces: namespaces, next: null };
     const shown = fromStored(next.namespace).split(".").slice(0, max_depth).join(".");
-    found.push(shown);
+    namespaces.push(shown);
     beyond = rangeAfter(shown, max_depth);
   }
-  return { namespaces: found.slice(0, limit), next: found[limit - 1] as string };
+  return { namespaces: namespaces.slice(0, limit), next: namespaces[limit - 1] as string };
 }
 
 const FIRST = { sort: { namespace: 1 }, projection: { namespace: 1 } } as const;

@@ -128,8 +128,8 @@ export async function replaceTexts(
 
   async function replaceAll(filter: object): Promise<number> {
     let count = 0;
-    const those = { ...filter, $or: held } as Where<Row>;
-    for await (const page of rows.batches(tenant_id, those, { limit: PAGE, projection })) {
+    const where = { ...filter, $or: held } as Where<Row>;
+    for await (const page of rows.batches(tenant_id, where, { limit: PAGE, projection })) {
       const replaced = await replacedIn(page);
       for (const row of page) {
         if (slices.over) await slices.next();
@@ -236,8 +236,8 @@ function replaceIn(value: unknown, path: readonly string[], within: Within): unk
 }
 
 /** Replaces all texts under some names, however deep. */
-function replaceUnder(value: unknown, names: readonly string[], given: Within): unknown {
-  const within = of(value, given);
+function replaceUnder(value: unknown, names: readonly string[], options: Within): unknown {
+  const within = of(value, options);
   return mapValues(value, (each, key) =>
     names.includes(key) ? replaceIn(each, [], within) : replaceUnder(each, names, within),
   );

@@ -32,9 +32,9 @@ export async function salvage(dataDir: string, to: string, models: readonly AnyM
   const file = await requireDatabase(dataDir);
   return fillDirectory(to, async (directory) => {
     const options = { directory, name: DATABASE, storageOf: storageOf(models) };
-    const found = await salvageDatabase(file, options);
-    if (!found.collections.length)
-      throw new DirectoryError(`Nothing of ${file} can be read: ${found.problems[0]}. Restore a backup.`);
+    const salvaged = await salvageDatabase(file, options);
+    if (!salvaged.collections.length)
+      throw new DirectoryError(`Nothing of ${file} can be read: ${salvaged.problems[0]}. Restore a backup.`);
     for (const name of BESIDES)
       if (await exists(join(dataDir, name))) await copyFile(join(dataDir, name), join(directory, name));
     const blobs = await readBlobs(dataDir, async (path) => {
@@ -42,7 +42,7 @@ export async function salvage(dataDir: string, to: string, models: readonly AnyM
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
       await copyFile(path, copy);
     });
-    return { ...found, blobs };
+    return { ...salvaged, blobs };
   });
 }
 

@@ -148,8 +148,8 @@ async function copyContent(
 ): Promise<boolean> {
   let from: number | null = 0;
   for (let part = 1; from !== null; part++) {
-    const asked = { tenant_id, hash, from };
-    const read = (await target.call(moving.exportTenantContent, asked).catch((err) => {
+    const query = { tenant_id, hash, from };
+    const read = (await target.call(moving.exportTenantContent, query).catch((err) => {
       // Deleted meanwhile with its row, or long ago.
       if (part > 1 || !(err instanceof AdminError && err.code === "not_found")) throw err;
       return null;
@@ -171,8 +171,8 @@ async function importFile(target: Target, typed: Typed) {
   requirePassphrase(key, totals);
   const { export_id, tenant } = manifest;
   const tenantIn = ({ status, slug }: Begun) => ({ id: tenant.id, status, slug });
-  const asked = { tenant: { ...tenant, slug: typed.options.as ?? tenant.slug }, export_id };
-  const begun = (await target.call(moving.importTenant, asked)) as Begun;
+  const body = { tenant: { ...tenant, slug: typed.options.as ?? tenant.slug }, export_id };
+  const begun = (await target.call(moving.importTenant, body)) as Begun;
   if (begun.done) return { imported_already: true, export_id, tenant: tenantIn(begun) };
   const counts = { added: 0, same: 0, left_out: 0, contents: 0 };
   const refused: { id: string; reason: string }[] = [];
@@ -211,7 +211,7 @@ async function importFile(target: Target, typed: Typed) {
   const again = unset.length > 0 && { set_again: unset };
   const result = { ...counts, refused: refused.length, ...again, export_id };
   if (refused.length > 0) throw refusal({ ...result, tenant: tenantIn(begun) }, refused);
-  const opened = (await target.call(moving.importTenant, { ...asked, complete: true })) as Begun;
+  const opened = (await target.call(moving.importTenant, { ...body, complete: true })) as Begun;
   return { ...result, tenant: tenantIn(opened) };
 }
 
@@ -235,8 +235,8 @@ async function verify(file: string): Promise<{ manifest: Manifest; totals: Total
   if (!manifest || !totals) throw altered("its end is missing");
   const { collections, contents, sha256 } = sums.totals(null, 0);
   for (const [name, { rows, sha256: digest }] of Object.entries(totals.collections)) {
-    const found = collections[name];
-    if (found?.rows !== rows || found.sha256 !== digest) throw altered(`${name} differs from its digest`);
+    const counts = collections[name];
+    if (counts?.rows !== rows || counts.sha256 !== digest) throw altered(`${name} differs from its digest`);
   }
   if (sums.wrongContent) throw altered(`the content ${sums.wrongContent} differs from its digest`);
   if (contents !== totals.contents || sha256 !== totals.sha256) throw altered("it differs from its digest");

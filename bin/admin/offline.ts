@@ -52,9 +52,9 @@ const SERVICES = [
 ];
 
 /** Opens the store in this process, with only the services that commands need, and acts as the operator. */
-export async function openOffline(given: Config, tenant: string): Promise<Target> {
+export async function openOffline(settings: Config, tenant: string): Promise<Target> {
   // Isolated from other nodes, which must not send work to a short-lived process.
-  const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };
+  const config: Config = { ...settings, NATS_URL: null, LOG_LEVEL: "error" };
   const { store, secrets } = await openRecord(config);
   const blobs = await openBlobs(store, config, MODELS);
   const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });

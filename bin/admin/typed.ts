@@ -72,9 +72,9 @@ export async function all(target: Target, op: Operation, name: string, params: R
   const rows: Row[] = [];
   for (;;) {
     const page = await target.call(op, { ...params, offset: rows.length, limit: PAGE });
-    const found = page[name] as Row[];
-    rows.push(...found);
-    if (found.length < PAGE) return rows;
+    const listed = page[name] as Row[];
+    rows.push(...listed);
+    if (listed.length < PAGE) return rows;
   }
 }
 

@@ -137,15 +137,15 @@ const MAX_PARTS = 6;
 
 /** Cuts a text into parts at word boundaries; an empty text is one empty part. */
 export function splitText(text: string): string[] {
-  const found: string[] = [];
+  const parts: string[] = [];
   let rest = text.replace(/\s+/g, " ").trim();
-  while (rest.length > PART && found.length < MAX_PARTS - 1) {
+  while (rest.length > PART && parts.length < MAX_PARTS - 1) {
     const end = rest.lastIndexOf(" ", PART);
     const part = end > PART / 2 ? rest.slice(0, end) : beginningOf(rest, PART);
-    found.push(part);
+    parts.push(part);
     rest = rest.slice(part.length).trimStart();
   }
-  return [...found, beginningOf(rest, PART)];
+  return [...parts, beginningOf(rest, PART)];
 }
 
 /** Returns the unit-length mean of unit vectors. */

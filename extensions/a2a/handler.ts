@@ -85,11 +85,11 @@ export class Handler implements A2ARequestHandler {
   }
 
   async *resubscribe({ id }: SubscribeToTaskRequest): Updates {
-    const found = await translated(this.#read(id), id);
-    const { state } = found.task.status;
+    const task = await translated(this.#read(id), id);
+    const { state } = task.task.status;
     if (isFinal(state)) throw new UnsupportedOperationError(`The task ${id} is final: ${state}.`);
-    this.rest = { ...toKnown(found), isLast: isFinal, historyLength: undefined };
-    yield { payload: { $case: "task", value: shown(found.task) } };
+    this.rest = { ...toKnown(task), isLast: isFinal, historyLength: undefined };
+    yield { payload: { $case: "task", value: shown(task.task) } };
   }
 
   async getTask({ id, ...asked }: GetTaskRequest): Promise<Task> {
@@ -104,19 +104,19 @@ export class Handler implements A2ARequestHandler {
     return shown(task);
   }
 
-  async listTasks(asked: ListTasksRequest): Promise<ListTasksResponse> {
-    const { pageSize = PAGE, includeArtifacts } = asked;
-    const historyLength = requireLength(asked);
+  async listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
+    const { pageSize = PAGE, includeArtifacts } = request;
+    const historyLength = requireLength(request);
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) {
       throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}.`);
     }
     const { tasks, next, total } = await translated(
       this.#tasks.read<TaskPage>("list", {
         limit: pageSize,
-        ...(asked.contextId && { context_id: asked.contextId }),
-        ...(asked.status && { state: toState(asked.status) }),
-        ...(asked.statusTimestampAfter && { since: parseTime(asked.statusTimestampAfter) }),
-        ...(asked.pageToken && { cursor: asked.pageToken }),
+        ...(request.contextId && { context_id: request.contextId }),
+        ...(request.status && { state: toState(request.status) }),
+        ...(request.statusTimestampAfter && { since: parseTime(request.statusTimestampAfter) }),
+        ...(request.pageToken && { cursor: request.pageToken }),
       }),
     );
     return {
@@ -134,13 +134,13 @@ export class Handler implements A2ARequestHandler {
   }
 
   async getTaskPushNotificationConfig({ taskId, id }: GetTaskPushNotificationConfigRequest) {
-    const found = this.#tasks.read<PushConfigJson>("get_push", { task_id: taskId, config_id: id });
-    return configOf(await translated(found, taskId));
+    const config = this.#tasks.read<PushConfigJson>("get_push", { task_id: taskId, config_id: id });
+    return configOf(await translated(config, taskId));
   }
 
   async listTaskPushNotificationConfigs({ taskId }: ListTaskPushNotificationConfigsRequest) {
-    const found = this.#tasks.read<PushConfigJson[]>("list_push", { task_id: taskId });
-    const configs = await translated(found, taskId);
+    const rows = this.#tasks.read<PushConfigJson[]>("list_push", { task_id: taskId });
+    const configs = await translated(rows, taskId);
     return { configs: configs.map(configOf), nextPageToken: "" };
   }
 
@@ -152,8 +152,8 @@ export class Handler implements A2ARequestHandler {
   #send(message: Message | undefined, configuration: SendMessageConfiguration | undefined) {
     const push = configuration?.taskPushNotificationConfig;
     const { taskId: _, ...given } = push ? pushOf(push) : { taskId: "" };
-    const asked = { message: toMessage(message), push: push && given };
-    return translated(this.#tasks.write<Versioned>("send", asked), message?.taskId);
+    const params = { message: toMessage(message), push: push && given };
+    return translated(this.#tasks.write<Versioned>("send", params), message?.taskId);
   }
 
   #read(task_id: string): Promise<Versioned> {

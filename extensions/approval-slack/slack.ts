@@ -84,14 +84,14 @@ export class Slack implements ApprovalChannel {
   /** @throws Fault not_found */
   async get(ctx: Call) {
     const { tenant_id } = ctx.meta.caller;
-    const found = requireFound(await this.find(tenant_id), "approval_channel", "slack");
-    const { assignees, last_error, updated_at } = found;
+    const channel = requireFound(await this.find(tenant_id), "approval_channel", "slack");
+    const { assignees, last_error, updated_at } = channel;
     const [tenant, origin] = await Promise.all([
       findTenant(ctx, tenant_id),
       originOf(ctx.broker, this.#runtime.config),
     ]);
     return {
-      ...{ host: hostOf(found.webhook_url), request_url: `${origin}/slack/${tenant?.slug}`, assignees },
+      ...{ host: hostOf(channel.webhook_url), request_url: `${origin}/slack/${tenant?.slug}`, assignees },
       ...{ last_error, updated_at: updated_at.toISOString() },
     };
   }

@@ -51,9 +51,9 @@ async function hire(cast: Cast): Promise<Agents> {
 /** Orders are billed and packed, but for one; a parcel arrives; a review waits, and a newsletter is nobody's. */
 async function trade(cast: Cast, agents: Agents): Promise<void> {
   const shop = agents(story.shop.name);
-  const publish = async (given: { id: string; type: string; subject: string; data: object }) => {
-    const event = { specversion: "1.0", source: "https://shop.northwind.example", ...given };
-    const { event_id } = await shop.does(`event ${given.id}`, "events.publish", { event });
+  const publish = async (fields: { id: string; type: string; subject: string; data: object }) => {
+    const event = { specversion: "1.0", source: "https://shop.northwind.example", ...fields };
+    const { event_id } = await shop.does(`event ${fields.id}`, "events.publish", { event });
     return event_id as string;
   };
   const published: string[] = [];

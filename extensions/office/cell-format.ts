@@ -23,9 +23,9 @@ const YEAR_DAYS = 366;
 const HOUR = 1 / 24;
 
 /** Returns what shows numbers by the code of a format, as in charts. */
-export function numberFormat(code: string): (given: string) => string {
+export function numberFormat(code: string): (value: string) => string {
   const shape = toFormat(-1, code);
-  return (given) => showBy(shape, given, 0);
+  return (value) => showBy(shape, value, 0);
 }
 
 /** Shows the values of cells by the number formats of their styles. */
@@ -42,20 +42,20 @@ export class CellFormats {
    * Returns a number as the sheet shows it, followed by the value where they differ much. Dates have an unambiguous one
    * anyway: `Apr-25 (2025-04-14)`.
    */
-  number(given: string, style: number): string {
-    return showBy(this.#styles[style] ?? GENERAL, given, this.#offset);
+  number(value: string, style: number): string {
+    return showBy(this.#styles[style] ?? GENERAL, value, this.#offset);
   }
 
   /** Returns a text as the sheet shows it: `"No. "@`. */
-  text(given: string, style: number): string {
+  text(value: string, style: number): string {
     const { code } = this.#styles[style] ?? GENERAL;
-    return code.includes("@") && code !== "@" ? (shown(code, given) ?? given) : given;
+    return code.includes("@") && code !== "@" ? (shown(code, value) ?? value) : value;
   }
 }
 
-function showBy(shape: Format, given: string, offset: number): string {
-  const value = Number(given);
-  if (given.trim() === "" || !Number.isFinite(value)) return given;
+function showBy(shape: Format, text: string, offset: number): string {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value)) return text;
   if (shape.kind === "general") return plain(value);
   if (shape.kind === "number") return showNumber(value, shape);
   if (shape.kind === "elapsed") return shown(shape.code, value) ?? plain(value);

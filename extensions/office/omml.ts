@@ -13,7 +13,7 @@ function linear(element: Element): string {
   const all = (wanted: string) =>
     children.filter((each) => each.name === wanted).map((each) => linear(each).trim());
   const part = (wanted: string) => all(wanted)[0] ?? "";
-  const script = (mark: string, given: string) => given && mark + grouped(given);
+  const script = (mark: string, content: string) => content && mark + grouped(content);
   const settings = children.find((each) => each.name.endsWith("Pr"));
   const set = (key: string, otherwise: string) => settingIn(settings, key) ?? otherwise;
   const isOn = (key: string) => !["0", "false", "off"].includes(set(key, "0"));

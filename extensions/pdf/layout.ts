@@ -317,8 +317,8 @@ function blockFrom(rows: Row[], from: number): Block {
   return block;
 }
 
-function withRow(given: Column[], row: Row): Column[] | null {
-  const columns = given.map((column) => ({ ...column }));
+function withRow(before: Column[], row: Row): Column[] | null {
+  const columns = before.map((column) => ({ ...column }));
   const taken = new Set<Column>();
   for (const segment of row) {
     const { start, end, size } = segment;

@@ -30,7 +30,7 @@ export class CrossEncoderReranking implements Reranking {
   }
 
   /** Returns the results in their new order, or as they are if the service does not rate them in time. */
-  async order(asked: RerankingQuery, ranked: Ranked[]): Promise<Reranked> {
+  async order(query: RerankingQuery, ranked: Ranked[]): Promise<Reranked> {
     const started = performance.now();
     const unrated = (reason: string | null) => ({
       ranked,
@@ -43,7 +43,7 @@ export class CrossEncoderReranking implements Reranking {
     const best = ranked.slice(0, MOST_RATED);
     try {
       const how = { queued: 1, patienceMs: this.#reranker.patience, reserved: true };
-      const ratings = await outgoing.run(asked.share, COST, () => this.#rate(asked, best), how);
+      const ratings = await outgoing.run(query.share, COST, () => this.#rate(query, best), how);
       this.#failures = 0;
       const rated = best
         .map((each, i) => rescored(each, ratings[i] as number))

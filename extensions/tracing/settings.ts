@@ -69,8 +69,8 @@ export function checkTracing(config: TracingConfig): void {
 }
 
 /** Whether every pair is encoded well, and passes `is` as it was given. */
-function everyPair(given: string | null, is: (name: string, value: string) => boolean): boolean {
-  const pairs = (given ?? "").split(",").filter((pair) => pair.trim());
+function everyPair(text: string | null, is: (name: string, value: string) => boolean): boolean {
+  const pairs = (text ?? "").split(",").filter((pair) => pair.trim());
   return pairs.every((pair) => {
     const [, name = "", value = ""] = /^\s*([^=]*[^=\s])\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
     try {

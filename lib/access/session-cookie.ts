@@ -47,6 +47,6 @@ export function csrfToken(secrets: SecretBox, token_id: string): string {
 }
 
 /** Whether a page sent its session's CSRF token, by whichever key. */
-export function isCsrfToken(secrets: SecretBox, token_id: string, given: string): boolean {
-  return secrets.isDigest(given, CSRF_BYTES, "csrf", token_id);
+export function isCsrfToken(secrets: SecretBox, token_id: string, token: string): boolean {
+  return secrets.isDigest(token, CSRF_BYTES, "csrf", token_id);
 }

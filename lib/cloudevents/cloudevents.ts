@@ -116,8 +116,8 @@ export function checkCloudEvent(value: unknown): CloudEvent {
 /** Returns an `invalid_event` fault (spec: Errors). @param hint follows the message */
 export function invalidEvent(field: string, value: unknown, expected: string, hint = ""): Fault {
   // Data is not quoted: messages are kept longer than events, as the reasons of dead letters.
-  const given = value === null || field.startsWith("data") ? undefined : quoted(value);
-  const message = expectation(field || "The event", expected, given);
+  const actual = value === null || field.startsWith("data") ? undefined : quoted(value);
+  const message = expectation(field || "The event", expected, actual);
   return new Fault("invalid_event", message + hint, { field, value: shown(value), expected });
 }
 

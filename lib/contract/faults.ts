@@ -188,9 +188,9 @@ export function quoted(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(shown) : shown;
 }
 
-/** Returns the message of a value without the expected form. @param given undefined if it is not to be shown */
-export function expectation(called: string, expected: string, given?: string): string {
-  return `${called}: expected ${expected}${given === undefined ? "" : `, got ${given}`}.`;
+/** Returns the message of a value without the expected form. @param actual undefined if it is not to be shown */
+export function expectation(called: string, expected: string, actual?: string): string {
+  return `${called}: expected ${expected}${actual === undefined ? "" : `, got ${actual}`}.`;
 }
 
 /** Returns the fault of a value without the expected form. @param called its name in the message */
@@ -202,8 +202,8 @@ export function mismatch(
   called = field,
 ): Fault {
   const details = { field, value, expected, example };
-  const given = value === null ? undefined : quoted(value);
-  return new Fault("validation_failed", expectation(called, expected, given), details);
+  const actual = value === null ? undefined : quoted(value);
+  return new Fault("validation_failed", expectation(called, expected, actual), details);
 }
 
 /** Returns the fault of a cursor that no answer contained. */

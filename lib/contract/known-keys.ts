@@ -112,15 +112,15 @@ function find(shape: Shape, value: unknown, path: string, dropsNulls: boolean): 
     }
     return null;
   }
-  const given = value as Record<string, unknown>;
-  for (const name of Object.keys(given)) {
+  const object = value as Record<string, unknown>;
+  for (const name of Object.keys(object)) {
     const field = fields?.get(name);
-    if (fields && !field && !readOnly.has(name)) return unknownKey(shape, path + name, name, given[name]);
-    if ((fields && !field) || (dropsNulls && given[name] === null && field?.refusesNull)) {
-      delete given[name];
+    if (fields && !field && !readOnly.has(name)) return unknownKey(shape, path + name, name, object[name]);
+    if ((fields && !field) || (dropsNulls && object[name] === null && field?.refusesNull)) {
+      delete object[name];
       continue;
     }
-    const fault = find(field?.shape ?? others, given[name], `${path}${name}.`, dropsNulls);
+    const fault = find(field?.shape ?? others, object[name], `${path}${name}.`, dropsNulls);
     if (fault) return fault;
   }
   return null;
@@ -132,7 +132,7 @@ function unknownKey(
   { fields, hasSecrets }: NonNullable<Shape>,
   path: string,
   key: string,
-  given: unknown,
+  input: unknown,
 ): Fault {
   const names = [...(fields?.keys() ?? [])];
   const field = path.slice(0, SHOWN_CHARACTERS);
@@ -141,7 +141,7 @@ function unknownKey(
   const allowed = names.length ? `Allowed: ${names.join(", ")}.` : "No fields are allowed here.";
   const expected = (close ? name : names.join(", ")) || "no fields";
   // It may be a secret under a misspelt key.
-  const value = hasSecrets ? null : shown(given);
+  const value = hasSecrets ? null : shown(input);
   return new Fault("validation_failed", `${field} is not a known field.${meant} ${allowed}`, {
     ...{ field, value, expected, example: null },
   });

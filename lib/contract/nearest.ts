@@ -5,8 +5,8 @@ interface Nearest {
 }
 
 /** Returns the most similar name, ignoring case, `_`, `-` and spaces; undefined without names. */
-export function nearest(given: string, names: readonly string[]): Nearest | undefined {
-  const wanted = plain(given);
+export function nearest(word: string, names: readonly string[]): Nearest | undefined {
+  const wanted = plain(word);
   const [best] = names
     .map((name) => ({ name, distance: distanceTo(wanted, plain(name)) }))
     .sort((a, b) => a.distance - b.distance);

@@ -15,10 +15,10 @@ export function presentAs<S extends TObject, M extends Partial<Static<S>> = Reco
   more?: M,
 ): Static<S> {
   const { _id, ...fields } = row as Record<string, unknown>;
-  const given: Record<string, unknown> = { id: _id, ...fields, ...more };
+  const shown: Record<string, unknown> = { id: _id, ...fields, ...more };
   const required: readonly string[] = schema.required ?? [];
   const entries = Object.keys(schema.properties).flatMap((key) => {
-    const value = given[key];
+    const value = shown[key];
     if (value === undefined && !required.includes(key)) return [];
     return [[key, value instanceof Date ? value.toISOString() : (value ?? null)]];
   });

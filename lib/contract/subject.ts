@@ -20,8 +20,8 @@ export function subjectOf(metadata: object): string | null {
 
 /** Returns the subjects that metadata names: a text or a number, or several (api: Memories, erase). */
 export function subjectsIn(metadata: object | null | undefined): string[] {
-  const given: unknown[] = metadata && "subject" in metadata ? [metadata.subject].flat() : [];
-  return given.filter((each) => typeof each === "string" || typeof each === "number").map(String);
+  const subjects: unknown[] = metadata && "subject" in metadata ? [metadata.subject].flat() : [];
+  return subjects.filter((each) => typeof each === "string" || typeof each === "number").map(String);
 }
 
 /**

@@ -19,6 +19,6 @@ export function canonicalTags(tags: readonly string[]): string[] {
 }
 
 /** Returns the tags of a query string, repeated or comma-separated; each also counts whole, as a tag may have commas. */
-export function tagsOfQuery(given: readonly string[]): string[] {
-  return canonicalTags(given.flatMap((each) => [...each.split(","), each]));
+export function tagsOfQuery(tags: readonly string[]): string[] {
+  return canonicalTags(tags.flatMap((each) => [...each.split(","), each]));
 }

@@ -173,8 +173,8 @@ function toFault(error: ErrorObject): Fault {
   const named = schema?.["x-identifier"] || schema?.["x-value"];
   const code = named ? "validation_error" : "validation_failed";
   if (error.keyword === "required") return new Fault(code, `${field} is required.`, details);
-  const given = isHidden ? undefined : describe(error);
-  return new Fault(code, expectation(field || "The request", expected, given), details);
+  const actual = isHidden ? undefined : describe(error);
+  return new Fault(code, expectation(field || "The request", expected, actual), details);
 }
 
 /** Returns a valid value: the contract's example, or one derived from its bounds. */

@@ -107,8 +107,8 @@ export class SecretBox {
   }
 
   /** Whether a digest of a text is by one of the keys, in constant time. */
-  isDigest(given: string, size: number, purpose: string, text: string): boolean {
-    return this.digests(size, purpose, text).some((digest) => isSame(given, digest));
+  isDigest(claimed: string, size: number, purpose: string, text: string): boolean {
+    return this.digests(size, purpose, text).some((digest) => isSame(claimed, digest));
   }
 
   /** Writes a new active key to the file; the others stay as fallbacks. */
@@ -150,8 +150,8 @@ function derive({ bytes }: Key, size: number, purpose: string, text: string): Bu
 }
 
 function isSame(one: string, other: string): boolean {
-  const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** Matches texts that a key other than the given one has sealed, or that do not name their key. */

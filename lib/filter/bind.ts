@@ -30,10 +30,10 @@ export function bindName(expression: string, name: string, value: Bindable): str
 /** Yields the uses of a name in the order of the expression. */
 function* findUses(node: Node, name: string): Generator<Use> {
   const { start, end } = node;
-  const asked = node.op === "call" && (node.args as [string])[0] === "has" ? operands(node)[0] : undefined;
-  const path = pathOf(asked ?? node, name);
+  const argument = node.op === "call" && (node.args as [string])[0] === "has" ? operands(node)[0] : undefined;
+  const path = pathOf(argument ?? node, name);
   if (path) {
-    yield { path, asks: asked !== undefined, start, end };
+    yield { path, asks: argument !== undefined, start, end };
     return;
   }
   const macro = node.op === "rcall" ? parseMacro(node) : undefined;
@@ -50,13 +50,13 @@ function pathOf(node: Node, name: string): string[] | undefined {
 }
 
 function toLiteral({ path, asks, start }: Use, name: string, value: Bindable): string {
-  let found: Bindable = value;
-  for (const key of path) found = isMap(found) && Object.hasOwn(found, key) ? found[key] : undefined;
-  if (asks) return String(found !== undefined && found !== null);
-  if (found === undefined || isMap(found))
+  let current: Bindable = value;
+  for (const key of path) current = isMap(current) && Object.hasOwn(current, key) ? current[key] : undefined;
+  if (asks) return String(current !== undefined && current !== null);
+  if (current === undefined || isMap(current))
     throw new FilterError(`\`${[name, ...path].join(".")}\` has no value`, start);
   // Below zero, a sign could follow another one.
-  return typeof found === "number" && found < 0 ? `(${found})` : JSON.stringify(found);
+  return typeof current === "number" && current < 0 ? `(${current})` : JSON.stringify(current);
 }
 
 function isMap(value: Bindable): value is { readonly [key: string]: Bindable } {

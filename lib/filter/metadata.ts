@@ -89,8 +89,8 @@ function isWithin({ of, gt, gte, lt, lte }: MetadataRange): (json: string) => bo
   const least = Math.max(gte ?? -Infinity, gt ?? -Infinity);
   const most = Math.min(lte ?? Infinity, lt ?? Infinity);
   return (json) => {
-    const given = comparable(JSON.parse(json) as MetadataValue);
-    if (given?.of !== of) return false;
-    return given.at >= least && given.at <= most && given.at !== gt && given.at !== lt;
+    const value = comparable(JSON.parse(json) as MetadataValue);
+    if (value?.of !== of) return false;
+    return value.at >= least && value.at <= most && value.at !== gt && value.at !== lt;
   };
 }

@@ -165,18 +165,18 @@ function isGlobFor(glob: string, type: string): boolean {
 const LEAST_PART = 4;
 
 /** Whether a text is one edit of letters away from another, within a part of the type. */
-function isSlip(given: string, meant: string): boolean {
-  const least = Math.min(given.length, meant.length);
+function isSlip(name: string, meant: string): boolean {
+  const least = Math.min(name.length, meant.length);
   let same = 0;
-  while (same < least && given[same] === meant[same]) same++;
+  while (same < least && name[same] === meant[same]) same++;
   let end = 0;
-  while (end < least - same && given.at(-1 - end) === meant.at(-1 - end)) end++;
-  const [a, b] = [given.slice(same, given.length - end), meant.slice(same, meant.length - end)];
+  while (end < least - same && name.at(-1 - end) === meant.at(-1 - end)) end++;
+  const [a, b] = [name.slice(same, name.length - end), meant.slice(same, meant.length - end)];
   const isSwapped = a.length === 2 && a[0] === b[1] && a[1] === b[0] && b.length === 2;
   if (Math.max(a.length, b.length) !== 1 && !isSwapped) return false;
   const part = (text: string, edit: string) =>
     (/[^.]*$/.exec(text.slice(0, same))?.[0].length ?? 0) +
     edit.length +
     (/^[^.]*/.exec(text.slice(same + edit.length))?.[0].length ?? 0);
-  return /^\p{L}*$/u.test(a + b) && Math.min(part(given, a), part(meant, b)) >= LEAST_PART;
+  return /^\p{L}*$/u.test(a + b) && Math.min(part(name, a), part(meant, b)) >= LEAST_PART;
 }

@@ -320,15 +320,15 @@ export class FairQueue {
     const started = performance.now();
     let left = cost;
     return (units = left) => {
-      const given = Math.min(units, left);
-      if (given === 0) return;
-      left -= given;
+      const granted = Math.min(units, left);
+      if (granted === 0) return;
+      left -= granted;
       if (chargeTime && left === 0) {
         const ms = performance.now() - started;
         charge(tenant, caller, ms);
         this.observer?.charged(tenant_id, ms);
       }
-      use([lane, tenant, caller], -given);
+      use([lane, tenant, caller], -granted);
       this.#dispatch();
     };
   }

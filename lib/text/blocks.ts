@@ -39,21 +39,21 @@ export class Blocks {
   #length = 0;
 
   /** Adds text as it is. @throws TooMuchText */
-  text(given: string): void {
-    if (given === "") return;
+  text(value: string): void {
+    if (value === "") return;
     const flow = this.#flow;
     const { breaks, mark, space } = flow;
     if (!flow.rubies || breaks || mark || space) this.#endReading(flow);
     Object.assign(flow, { breaks: 0, mark: "", space: false });
     if (flow.parts.length) flow.parts.push("\n".repeat(breaks));
-    flow.parts.push(mark, space && !breaks && flow.parts.length && !mark ? " " : "", given);
-    this.#length += given.length;
+    flow.parts.push(mark, space && !breaks && flow.parts.length && !mark ? " " : "", value);
+    this.#length += value.length;
     if (this.#length > MAX_CHARACTERS) throw new TooMuchText();
   }
 
   /** Adds text whose white space is collapsed, as in HTML. Spaces of all widths divide words. */
-  collapsed(given: string): void {
-    const words = given.replace(/[^\S\ufeff]+/g, " ");
+  collapsed(value: string): void {
+    const words = value.replace(/[^\S\ufeff]+/g, " ");
     if (words.startsWith(" ")) this.#flow.space = true;
     this.text(words.trim());
     if (words.endsWith(" ") && words !== " ") this.#flow.space = true;

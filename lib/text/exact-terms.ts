@@ -37,11 +37,11 @@ const ARABIC = /\p{Script=Arabic}/u;
 export function queryTerms(text: string): Terms {
   const folded = fold(text);
   const words = splitWords(folded);
-  const found = toTerms(words);
+  const terms = toTerms(words);
   const written = chunks(folded);
   const exact = [...capitals(text), ...signed(written), ...joinedParts(text)];
-  if (found.length === 0) exact.push(...stopPhrases(folded, words, [1, 2, 3]), ...signs(written));
-  return { terms: found, exact };
+  if (terms.length === 0) exact.push(...stopPhrases(folded, words, [1, 2, 3]), ...signs(written));
+  return { terms, exact };
 }
 
 /** Returns the terms of a title and a text, including those for queries of one character, of stop words and of signs. */

@@ -27,7 +27,7 @@ export function htmlText(html: string, lose: (kind: string) => void = () => {}):
   const parser = new Parser({
     onopentag: (name, attributes) => reader.open(name, attributes),
     onclosetag: (name) => reader.close(name),
-    ontext: (given) => reader.text(given),
+    ontext: (value) => reader.text(value),
   });
   for (let at = 0; at < html.length; at += SLICE) parser.write(html.slice(at, at + SLICE));
   parser.end();
@@ -117,11 +117,11 @@ class HtmlReader {
     else this.#divide(name);
   }
 
-  text(given: string): void {
+  text(value: string): void {
     if (this.#unseen) return;
-    if (this.#math) this.#math.text(given);
-    else if (this.#preformatted) this.#blocks.text(given.replace(/\r\n?/g, "\n"));
-    else this.#blocks.collapsed(given);
+    if (this.#math) this.#math.text(value);
+    else if (this.#preformatted) this.#blocks.text(value.replace(/\r\n?/g, "\n"));
+    else this.#blocks.collapsed(value);
   }
 
   end(): string {

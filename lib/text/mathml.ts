@@ -45,8 +45,8 @@ export class MathReader {
     this.#push(local(name), attributes);
   }
 
-  text(given: string): void {
-    (this.#elements.at(-1) as Element).parts.push({ name: "", text: given });
+  text(value: string): void {
+    (this.#elements.at(-1) as Element).parts.push({ name: "", text: value });
   }
 
   /** Ends an element. @returns whether it was the formula itself */
@@ -72,14 +72,14 @@ export const isMath = (name: string) => local(name) === "math";
 
 const local = (name: string) => name.slice(name.indexOf(":") + 1);
 
-function linear({ name, attributes, parts: given }: Element): Part {
+function linear({ name, attributes, parts: children }: Element): Part {
   if (UNSEEN.has(name)) return { name, text: "" };
   if (name === "mspace") return { name, text: " " };
   if (TOKENS.has(name)) {
-    const text = given.map((part) => part.text).join("");
+    const text = children.map((part) => part.text).join("");
     return { name, text: collapsed(name === "mtext" ? text : text.trim()) };
   }
-  const parts = given.filter((part) => part.name || part.text.trim());
+  const parts = children.filter((part) => part.name || part.text.trim());
   const at = (index: number) => parts[index]?.text ?? "";
   const built = (text: string) => ({ name, text, isBuilt: true });
   const list = (separator: string) => ({ name, text: parts.map(({ text }) => text).join(separator) });

@@ -58,11 +58,11 @@ export function terms(text: string): string[] {
 
 /** Returns the words of a text that `fold` returned. */
 export function splitWords(folded: string): Word[] {
-  const found: Word[] = [];
+  const words: Word[] = [];
   for (const { 0: whole, index } of folded.matchAll(WORD))
     for (const { word, at } of inScripts(whole))
-      found.push({ word, at: index + at, isStop: STOP_WORDS.has(word) });
-  return found;
+      words.push({ word, at: index + at, isStop: STOP_WORDS.has(word) });
+  return words;
 }
 
 const LATIN = /^[\p{Script=Latin}\p{N}\p{M}]*$/u;
@@ -94,18 +94,18 @@ function inScripts(word: string): { word: string; at: number }[] {
 }
 
 export function toTerms(words: readonly Word[]): string[] {
-  const found: string[] = [];
+  const terms: string[] = [];
   for (const { word, isStop } of words) {
     if (isStop) continue;
-    if (!UNSPACED.test(word)) found.push(stem(word));
-    else for (const run of word.match(RUNS) ?? []) addRun(run, found);
+    if (!UNSPACED.test(word)) terms.push(stem(word));
+    else for (const run of word.match(RUNS) ?? []) addRun(run, terms);
   }
-  return found;
+  return terms;
 }
 
-function addRun(run: string, found: string[]): void {
-  if (UNSPACED.test(run)) for (const part of run.split(CHINESE_QUESTIONS)) found.push(...pairs(part));
-  else if (!STOP_WORDS.has(run)) found.push(stem(run));
+function addRun(run: string, terms: string[]): void {
+  if (UNSPACED.test(run)) for (const part of run.split(CHINESE_QUESTIONS)) terms.push(...pairs(part));
+  else if (!STOP_WORDS.has(run)) terms.push(stem(run));
 }
 
 /** Bits for the form of a text, which ranking compares with the question. */

@@ -20,9 +20,9 @@ export function ifAbsent<T>(answer: T): (err: unknown) => T {
 /** Whether a backup is being made; removes what one that died has kept. */
 export async function isBackingUp(dataDir: string): Promise<boolean> {
   const folder = join(dataDir, FOLDER);
-  const found = await stat(folder).catch(() => null);
-  if (!found) return false;
-  if (found.mtimeMs >= Date.now() - LEASE_MS) return true;
+  const stats = await stat(folder).catch(() => null);
+  if (!stats) return false;
+  if (stats.mtimeMs >= Date.now() - LEASE_MS) return true;
   await rm(folder, { recursive: true, force: true });
   return false;
 }

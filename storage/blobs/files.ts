@@ -195,9 +195,9 @@ export class FileBlobs implements Blobs {
   /** Returns the hashes of all of a tenant's. */
   async #all(tenant_id: string): Promise<string[]> {
     const folder = join(this.#root, requireMatch(TENANT, tenant_id));
-    const found: string[] = [];
-    for (const prefix of await list(folder)) found.push(...(await list(join(folder, prefix))));
-    return found;
+    const files: string[] = [];
+    for (const prefix of await list(folder)) files.push(...(await list(join(folder, prefix))));
+    return files;
   }
 
   async #withLock<T>(path: string, task: () => Promise<T>): Promise<T> {

@@ -247,11 +247,11 @@ function queueKey(tenant_id: string, kind: SearchKind): string {
   return `${tenant_id} ${kind}`;
 }
 
-function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
-  const { kind, removed, title: _title, text: _text, ...others } = wholeEntry(given);
+function toStored(tenant_id: string, source: SearchEntry): StoredEntry {
+  const { kind, removed, title: _title, text: _text, ...others } = wholeEntry(source);
   const { id, version } = others;
   if (removed) return { tenant_id, kind, id, version, content: null };
-  const { title_terms, text_terms, length, signs, text, hash } = readEntry(given);
+  const { title_terms, text_terms, length, signs, text, hash } = readEntry(source);
   const entry: EntryRow = { ...others, signs, length };
   const content = { entry, terms: packTerms(title_terms, text_terms), hash, text };
   return { tenant_id, kind, id, version, content };

@@ -278,15 +278,15 @@ interface Reading {
 /** A title of this length that repeats how the text begins was cut from it, and says nothing more. */
 const CUT = 40;
 
-export function readEntry(given: Pick<SearchEntry, "title" | "text">): Reading {
+export function readEntry(entry: Pick<SearchEntry, "title" | "text">): Reading {
   const isRepeated =
-    given.text.startsWith(given.title) && (given.title.length >= CUT || given.text === given.title);
-  const { title, text } = entryTerms(isRepeated ? { title: "", text: given.text } : given);
-  const whole = withoutInvisible(given.title && !isRepeated ? `${given.title}\n${given.text}` : given.text);
+    entry.text.startsWith(entry.title) && (entry.title.length >= CUT || entry.text === entry.title);
+  const { title, text } = entryTerms(isRepeated ? { title: "", text: entry.text } : entry);
+  const whole = withoutInvisible(entry.title && !isRepeated ? `${entry.title}\n${entry.text}` : entry.text);
   return {
     title_terms: [...title.terms, ...title.exact],
     text_terms: [...text.terms, ...text.exact],
     length: title.terms.length + text.terms.length,
-    ...{ signs: findSigns(given.text), text: whole, hash: hash("sha1", whole, "base64url") },
+    ...{ signs: findSigns(entry.text), text: whole, hash: hash("sha1", whole, "base64url") },
   };
 }

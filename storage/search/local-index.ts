@@ -179,8 +179,8 @@ export class LocalIndex {
    * is loaded first while other requests continue; if that takes very long, the loaded part is searched.
    */
   async legs(query: LegsQuery, runTask = RUN_AT_ONCE): Promise<LegsAnswer> {
-    const found = await runTask(1, () => this.#call("find", query));
-    return found ?? this.#legsWhenLoaded(query, runTask);
+    const result = await runTask(1, () => this.#call("find", query));
+    return result ?? this.#legsWhenLoaded(query, runTask);
   }
 
   async #legsWhenLoaded(query: LegsQuery, runTask: TaskRunner): Promise<LegsAnswer> {

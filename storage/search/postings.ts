@@ -64,15 +64,15 @@ export class Postings {
   /** Returns the terms that begin with a text of at least three bytes, except itself. */
   beginningWith(text: string): string[] {
     const wanted = Buffer.from(text);
-    const found: string[] = [];
+    const terms: string[] = [];
     for (const from of this.#byBeginning.get(beginningOf(wanted, 0)) ?? []) {
       let at = 0;
       while (at < wanted.length && this.#bytes[from + at] === wanted[at]) at++;
       if (at < wanted.length || this.#bytes[from + at] === END) continue;
-      found.push(Buffer.from(this.#bytes.subarray(from, this.#bytes.indexOf(END, from))).toString());
-      if (found.length === MOST_FORMS) break;
+      terms.push(Buffer.from(this.#bytes.subarray(from, this.#bytes.indexOf(END, from))).toString());
+      if (terms.length === MOST_FORMS) break;
     }
-    return found;
+    return terms;
   }
 
   /** Computes the key of the term that starts there; returns its end. */

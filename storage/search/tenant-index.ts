@@ -96,8 +96,8 @@ export class TenantIndex {
     const own = row === undefined ? null : this.#vectors?.get(row);
     if (row === undefined || !own || !this.#vectors) return [];
     this.#vectors.ask(new Float32Array(own.integers));
-    const found = this.#vectors.near(least);
-    const duplicates = found.flatMap(({ row: other, cosine }) => {
+    const pairs = this.#vectors.near(least);
+    const duplicates = pairs.flatMap(({ row: other, cosine }) => {
       const entry = this.#table.entries[other];
       const isOther = other !== row && this.#table.isOfOneGroup(row, other);
       const distance = Math.abs(other - row);
@@ -127,10 +127,10 @@ export class TenantIndex {
       cosine: vectors?.cosine(at) ?? null,
     });
     const walk = (next: (row: number) => number) => {
-      const found: number[] = [];
-      for (let at = next(row); at >= 0 && found.length < CONTEXT; at = next(at))
-        if (this.#table.givesContext(at, query)) found.push(at);
-      return found;
+      const rows: number[] = [];
+      for (let at = next(row); at >= 0 && rows.length < CONTEXT; at = next(at))
+        if (this.#table.givesContext(at, query)) rows.push(at);
+      return rows;
     };
     const before = walk((at) => threads.before(at));
     const previous = before[0];
@@ -157,7 +157,7 @@ export class TenantIndex {
   #expected(
     id: string,
     query: LegsQuery,
-    found: { visible: Uint8Array; rows: number[]; text: TextMatches; vectors: VectorTable | null },
+    rows: { visible: Uint8Array; rows: number[]; text: TextMatches; vectors: VectorTable | null },
   ): Expected {
     const row = this.#table.rowOf(id);
     // An entry that the caller may not read is as unknown as a missing one.
@@ -165,10 +165,10 @@ export class TenantIndex {
     if (row === undefined || !this.#table.visible(anywhere)[row]) return "unknown";
     const entry = this.#table.entries[row] as EntryRow;
     if (entry.expires_at !== null && entry.expires_at <= query.now) return "expired";
-    if (entry.superseded && !query.include_superseded && !found.visible[row]) return "superseded";
-    if (!found.visible[row]) return "filtered";
-    if (found.rows.includes(row)) return "candidate";
-    return found.text.has[row] === 0 && (found.vectors?.cosine(row) ?? null) === null
+    if (entry.superseded && !query.include_superseded && !rows.visible[row]) return "superseded";
+    if (!rows.visible[row]) return "filtered";
+    if (rows.rows.includes(row)) return "candidate";
+    return rows.text.has[row] === 0 && (rows.vectors?.cosine(row) ?? null) === null
       ? "unmatched"
       : "outranked";
   }

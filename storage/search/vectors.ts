@@ -111,13 +111,13 @@ export class VectorTable {
   /** Returns the rows with a cosine of at least `least`, which should be near 1. */
   near(least: number): { row: number; cosine: number }[] {
     const center = this.#center;
-    const found: { row: number; cosine: number }[] = [];
+    const neighbours: { row: number; cosine: number }[] = [];
     const most = center ? this.#memory.dims * (shareOfSigns(least, center) + SIGNS_SPARE) : 0;
     const { compared } = center ? this.#nearest(null, () => NEAR_MOST, most) : this.#all(null);
     this.#cosines(compared, (row, cosine) => {
-      if (cosine >= least) found.push({ row, cosine });
+      if (cosine >= least) neighbours.push({ row, cosine });
     });
-    return found;
+    return neighbours;
   }
 
   #cosines(rows: ArrayLike<number>, tell: (row: number, cosine: number) => void): void {

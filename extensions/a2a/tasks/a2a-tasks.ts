@@ -318,10 +318,10 @@ function requireSame(row: A2aTaskDoc, message: MessageJson): void {
     (each) => each.role === "ROLE_USER" && each.messageId === messageId,
   );
   // As JSON: without fields that are undefined.
-  const given = JSON.parse(
+  const former = JSON.parse(
     JSON.stringify({ ...message, taskId: _id, contextId: message.contextId || context_id }),
   );
-  if (isDeepStrictEqual(kept, given)) return;
+  if (isDeepStrictEqual(kept, former)) return;
   const text = `message.messageId: ${quoted(messageId)} was used for another message, in the task ${_id}. Give each message its own id.`;
   throw invalidValue("message.messageId", text);
 }
@@ -333,8 +333,8 @@ function serialise(task: TaskJson): string {
   return text;
 }
 
-function tooLong(given: string, max_size: number, actual_size = max_size + 1): Fault {
-  const message = `The task would have ${given}: its messages and artifacts are too long. Begin a new task.`;
+function tooLong(what: string, max_size: number, actual_size = max_size + 1): Fault {
+  const message = `The task would have ${what}: its messages and artifacts are too long. Begin a new task.`;
   return new Fault("payload_too_large", message, { actual_size, max_size });
 }
 

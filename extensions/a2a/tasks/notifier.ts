@@ -159,8 +159,8 @@ export class Notifier {
     if (caller_id.startsWith("usr_")) {
       return (await this.#broker.call<unknown[], object>("users.of_tokens", { user_ids })).length > 0;
     }
-    const asked = { tenant_id, agent_ids: [caller_id] };
-    const [agent] = await this.#broker.call<{ status: string }[], object>("agents.get_many", asked);
+    const params = { tenant_id, agent_ids: [caller_id] };
+    const [agent] = await this.#broker.call<{ status: string }[], object>("agents.get_many", params);
     return agent?.status === "active";
   }
 

@@ -82,8 +82,8 @@ export class PushConfigs {
   }
 
   /** @throws Fault validation_error */
-  async check({ tenant_id, caller_id }: Side, given: Omit<PushConfigJson, "taskId">): Promise<void> {
-    const { id = "", url = "", token = "", authentication } = given;
+  async check({ tenant_id, caller_id }: Side, config: Omit<PushConfigJson, "taskId">): Promise<void> {
+    const { id = "", url = "", token = "", authentication } = config;
     if (id.length > 200) throw invalidValue("id", "id: expected at most 200 characters.");
     if (url.length > MOST_URL) throw invalidValue("url", `url: expected at most ${MOST_URL} characters.`);
     const { scheme, credentials = "" } = authentication ?? { scheme: "Bearer" };

@@ -52,16 +52,16 @@ type GivenArtifact = NonNullable<Progress["artifacts"]>[number];
 const CONTENTS = ["text", "data", "url", "raw"] as const;
 
 /** Applies an agent's report: an artifact replaces the one with the same id. @throws Fault validation_error */
-export function withProgress(task: TaskJson, given: Progress, messageId: string, at: Date): TaskJson {
+export function withProgress(task: TaskJson, progress: Progress, messageId: string, at: Date): TaskJson {
   const message: MessageJson | undefined =
-    given.message === undefined
+    progress.message === undefined
       ? undefined
       : {
           ...{ messageId, role: "ROLE_AGENT", taskId: task.id, contextId: task.contextId },
-          parts: [{ text: given.message }],
+          parts: [{ text: progress.message }],
         };
   const artifacts = new Map(task.artifacts.map((artifact) => [artifact.artifactId, artifact]));
-  for (const artifact of given.artifacts ?? []) {
+  for (const artifact of progress.artifacts ?? []) {
     const { artifact_id, name } = artifact;
     artifacts.set(artifact_id, {
       artifactId: artifact_id,
@@ -69,7 +69,7 @@ export function withProgress(task: TaskJson, given: Progress, messageId: string,
       parts: [toPart(artifact)],
     });
   }
-  const state = `TASK_STATE_${given.state.toUpperCase()}` as TaskState;
+  const state = `TASK_STATE_${progress.state.toUpperCase()}` as TaskState;
   return {
     ...task,
     status: { state, timestamp: at.toISOString(), ...(message && { message }) },

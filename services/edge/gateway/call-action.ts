@@ -146,8 +146,8 @@ function plainName(name: string): string {
 }
 
 /** Refuses another spelling of a parameter: ignored, it would widen the answer. @throws Fault validation_failed */
-function requireSpelling(op: Operation, given: string[]): void {
-  for (const field of given) {
+function requireSpelling(op: Operation, names: string[]): void {
+  for (const field of names) {
     const expected = plainNamesOf(op).get(plainName(field));
     if (expected === undefined || expected === field || op.query?.[field]) continue;
     const isArray = field.endsWith("]");

@@ -244,7 +244,7 @@ function stream(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
 
 /** Makes each call of a stream, also of an internal action, work of its caller: no stream passes the door uncounted. */
 function workOf({ meta, call }: RootCall, share: Share, operation: string): RootCall {
-  return { meta, call: (...given) => asWork(share, operation, () => call(...given)) };
+  return { meta, call: (...args) => asWork(share, operation, () => call(...args)) };
 }
 
 /** A route as moleculer-web makes it of its settings. */
@@ -275,11 +275,11 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
     return authorize(this.edge, exchangeOf(req));
   },
   resolveAlias(url: string, method = "GET") {
-    const found = this.router.resolve(url, method);
-    return found && { alias: this.aliasOf.get(found.op), params: found.path };
+    const target = this.router.resolve(url, method);
+    return target && { alias: this.aliasOf.get(target.op), params: target.path };
   },
   /** The original listens for three events of each response. Here only files, whose middleware calls no `next`, need one. */
-  async routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Target) {
+  async routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, target?: Target) {
     for (const middleware of route.middlewares) {
       const isAnswered = await new Promise<boolean>((resolve, reject) => {
         res.once("close", () => resolve(true));
@@ -287,9 +287,9 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
       });
       if (isAnswered) return ANSWERED;
     }
-    if (!found) return null;
-    Object.assign(req, { $route: route, $alias: found.alias, $params: { params: found.params } });
-    return this.aliasHandler(req, res, found.alias);
+    if (!target) return null;
+    Object.assign(req, { $route: route, $alias: target.alias, $params: { params: target.params } });
+    return this.aliasHandler(req, res, target.alias);
   },
   /**
    * The original waits for `next`, which an alias that answers itself never calls: the call would never end, and V8 does not

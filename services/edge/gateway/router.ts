@@ -63,12 +63,12 @@ export class Router {
    * @throws Fault method_not_allowed
    */
   resolve(path: string, method: string): { op: Operation; path: Record<string, string> } | null {
-    const found = this.find(path);
-    if (!found) return null;
+    const target = this.find(path);
+    if (!target) return null;
     const isHead = method === "HEAD";
-    const route = found.routes.get(isHead ? "GET" : method);
-    if (!route || (isHead && route.op.takes)) throw wrongMethod(method, path, methodsOf(found));
-    return { op: route.op, path: pathParams(route, found.values) };
+    const route = target.routes.get(isHead ? "GET" : method);
+    if (!route || (isHead && route.op.takes)) throw wrongMethod(method, path, methodsOf(target));
+    return { op: route.op, path: pathParams(route, target.values) };
   }
 
   #place(url: string): { routes: Map<string, Route>; names: string[] } {
@@ -119,8 +119,8 @@ function descend(node: Node, segments: string[], at: number, values: string[]): 
   if (at === segments.length) return node.routes.size ? node : null;
   const segment = segments[at] as string;
   const literal = node.literals.get(segment);
-  const found = literal && descend(literal, segments, at + 1, values);
-  if (found) return found;
+  const target = literal && descend(literal, segments, at + 1, values);
+  if (target) return target;
   for (const { suffix, node: next } of node.placeholders) {
     if (!segment.endsWith(suffix) || segment.length === suffix.length) continue;
     const value = decode(segment.slice(0, segment.length - suffix.length));
@@ -229,8 +229,8 @@ const SANE_REQUEST_ID = /^[\w.:@/+=-]{1,128}$/;
 
 /** Returns the caller's request id if it is valid (api.md "Everywhere"). */
 export function givenRequestId(req: IncomingMessage): string | null {
-  const given = req.headers["x-request-id"];
-  return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : null;
+  const header = req.headers["x-request-id"];
+  return typeof header === "string" && SANE_REQUEST_ID.test(header) ? header : null;
 }
 
 /** Decodes a header: Node reads its bytes as Latin-1, which some callers send; others send UTF-8. */

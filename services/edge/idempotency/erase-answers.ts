@@ -36,9 +36,9 @@ export async function eraseAnswers(
       ({ answer_blob, caller_id, answer, secret_ends_at }) =>
         answer_blob || isErased(caller_id, secret_ends_at ? "" : (answer as string)),
     );
-    const those = { _id: { $in: erased.map(({ _id }) => _id) } };
+    const filter = { _id: { $in: erased.map(({ _id }) => _id) } };
     const update = { $set: { answer: null }, $unset: { answer_blob: 1 } };
-    if (erased.length) await records.updateMany(tenant_id, those, update);
+    if (erased.length) await records.updateMany(tenant_id, filter, update);
   }
 }
 

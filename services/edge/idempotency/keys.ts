@@ -235,6 +235,6 @@ export function recordId(tenant_id: string, caller_id: string, key: string): str
 export function readResourceId({ body, base64 }: KeptAnswer): string | null {
   if (body === null || base64 || !body.startsWith("{")) return null;
   const { id, event_id, document_id } = JSON.parse(body) as Record<string, unknown>;
-  const found = id ?? event_id ?? document_id;
-  return typeof found === "string" ? found : null;
+  const value = id ?? event_id ?? document_id;
+  return typeof value === "string" ? value : null;
 }

@@ -8,32 +8,32 @@ import { alternatives } from "./schemas.ts";
  * (`"5"`, `"[\"a\"]"`) converted. An argument counts as another name only where its parameter is not given: then it is an
  * unknown argument.
  */
-export function understood(op: Operation, schema: JsonSchema, given: Arguments): Arguments {
+export function understood(op: Operation, schema: JsonSchema, args: Arguments): Arguments {
   const { properties = {} } = schema;
-  const named = withoutGuesses(op, properties, unwrapped(op, properties, given));
+  const named = withoutGuesses(op, properties, unwrapped(op, properties, args));
   const values = Object.entries(named).map(([name, value]) => [name, converted(value, properties[name])]);
   const taken: Arguments = Object.fromEntries(values);
   return op.consumes === "cloudevents" ? { ...taken, ...parsedData(taken) } : taken;
 }
 
 /** Returns the fields of the only argument, if it is an object that the tool does not have: `{ "event": { … } }`. */
-function unwrapped(op: Operation, properties: Properties, given: Arguments): Arguments {
-  const [[name, value] = ["", null], ...others] = Object.entries(given);
+function unwrapped(op: Operation, properties: Properties, args: Arguments): Arguments {
+  const [[name, value] = ["", null], ...others] = Object.entries(args);
   const isKnown = name in properties || name in pathsOfAliases(op);
-  return others.length === 0 && !isKnown && isObject(value) ? value : given;
+  return others.length === 0 && !isKnown && isObject(value) ? value : args;
 }
 
-function withoutGuesses(op: Operation, properties: Properties, given: Arguments): Arguments {
+function withoutGuesses(op: Operation, properties: Properties, args: Arguments): Arguments {
   const paths = pathsOfAliases(op);
-  const named = { ...given };
-  for (const guess of Object.keys(given)) {
+  const named = { ...args };
+  for (const guess of Object.keys(args)) {
     if (guess in properties) continue;
     const [name = "", field] = (findPath(guess, paths) ?? similarTo(op, guess, properties) ?? "").split(".");
     const holder = converted(named[name], properties[name]);
     if (!name || (field === undefined ? name in named : isObject(holder) && field in holder)) continue;
     if (field !== undefined && holder !== undefined && !isObject(holder)) continue;
     delete named[guess];
-    named[name] = field === undefined ? given[guess] : { ...(holder as object), [field]: given[guess] };
+    named[name] = field === undefined ? args[guess] : { ...(holder as object), [field]: args[guess] };
   }
   return named;
 }

@@ -77,18 +77,18 @@ export function toToolResult(answer: Text, shown: Shown): CallToolResult {
 function excerpt(all: string, value: unknown, { name, reads, whole, from }: Shown): string[] {
   if (from === undefined && all.length <= MODEL_CHARACTERS) return [all];
   const isWhole = from === undefined && value !== undefined;
-  const given = isWhole
+  const shown = isWhole
     ? JSON.stringify(shorten(value, MODEL_CHARACTERS))
     : part(all, from ?? 0, MODEL_CHARACTERS);
-  const end = isWhole ? 0 : (from ?? 0) + given.length;
+  const end = isWhole ? 0 : (from ?? 0) + shown.length;
   const what = isWhole
     ? `Shortened: the result has ${grouped(all.length)} characters.`
     : `These are characters ${grouped(from ?? 0)} to ${grouped(end)} of ${grouped(all.length)}.`;
-  if (end >= all.length) return [given, what];
+  if (end >= all.length) return [shown, what];
   const next = reads
     ? `Call ${name} again with from_character ${end}`
     : whole && `Call ${whole}, with from_character 0`;
-  return [given, next ? `${what} ${next} to read ${isWhole ? "all of it" : "on"}.` : what];
+  return [shown, next ? `${what} ${next} to read ${isWhole ? "all of it" : "on"}.` : what];
 }
 
 /**

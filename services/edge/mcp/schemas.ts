@@ -61,11 +61,11 @@ export function brief(
 
 /** @throws Error if a contract names a parameter that it does not have */
 function fieldAt(schema: JsonSchema, path: string): JsonSchema {
-  const found = path
+  const field = path
     .split(".")
     .reduce<JsonSchema | undefined>((part, name) => part?.properties?.[name], schema);
-  if (!found) throw new Error(`there is no parameter ${path}`);
-  return found;
+  if (!field) throw new Error(`there is no parameter ${path}`);
+  return field;
 }
 
 function unlimited(schema: JsonSchema): JsonSchema {
@@ -103,11 +103,11 @@ export function alternatives(schema: JsonSchema): JsonSchema[] {
 }
 
 /** Removes meaningless nulls: language models write them for omitted fields. */
-export function withoutNulls(schema: JsonSchema, given: unknown): unknown {
-  if (Array.isArray(given)) return given.map((item) => withoutNulls(findPart(schema, "items"), item));
-  if (typeof given !== "object" || given === null) return given;
+export function withoutNulls(schema: JsonSchema, input: unknown): unknown {
+  if (Array.isArray(input)) return input.map((item) => withoutNulls(findPart(schema, "items"), item));
+  if (typeof input !== "object" || input === null) return input;
   const known = findPart(schema, "properties") as Record<string, JsonSchema>;
-  const kept = Object.entries(given).filter(([name, value]) => value !== null || mayBeNull(known[name]));
+  const kept = Object.entries(input).filter(([name, value]) => value !== null || mayBeNull(known[name]));
   return Object.fromEntries(kept.map(([name, value]) => [name, withoutNulls(known[name] ?? {}, value)]));
 }
 

@@ -97,30 +97,30 @@ async function callTool(session: Session, call: ToolCall): Promise<CallToolResul
   const reads = tool.annotations?.readOnlyHint === true;
   const { from_character, ...others } = call.arguments ?? {};
   const from = reads ? readFrom(from_character) : undefined;
-  const given = argumentsFor(known, session, reads ? others : (call.arguments ?? {}), key);
+  const args = argumentsFor(known, session, reads ? others : (call.arguments ?? {}), key);
   const get = `${op.action.split(".")[0]}_get`;
   const whole = toolHints(op).whole ?? (session.offer.callable.has(get) ? get : undefined);
   const shown = { name: tool.name, kept, reads, whole, from };
-  const fault = unknownArgument(known, given);
+  const fault = unknownArgument(known, args);
   if (fault) return toToolResult(session.faultText(fault), shown);
-  const answer = await session.ask(op, given, key);
-  return toToolResult(answer, { ...shown, remark: remarkOn(known, given, answer) });
+  const answer = await session.ask(op, args, key);
+  return toToolResult(answer, { ...shown, remark: remarkOn(known, args, answer) });
 }
 
 /** @throws ProtocolError */
-function readFrom(given: unknown): number | undefined {
-  if (given === undefined || given === null) return undefined;
-  const from = Number(given);
+function readFrom(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const from = Number(value);
   if (Number.isInteger(from) && from >= 0) return from;
   throw invalid(
-    `from_character: expected a number of characters, 0 or more (got ${String(given).slice(0, 100)}).`,
+    `from_character: expected a number of characters, 0 or more (got ${String(value).slice(0, 100)}).`,
   );
 }
 
 /** Merges a call's arguments with the defaults. */
-function argumentsFor({ op, tool }: OperationTool, { caller }: Session, given: Arguments, key?: string) {
+function argumentsFor({ op, tool }: OperationTool, { caller }: Session, args: Arguments, key?: string) {
   const schema = tool.inputSchema as JsonSchema;
-  const explicit = withoutNulls(schema, understood(op, schema, given)) as Arguments;
+  const explicit = withoutNulls(schema, understood(op, schema, args)) as Arguments;
   const defaults = Object.entries(defaultsOf(op)).map(([name, { value }]) => [
     name,
     value(caller, key, explicit),
@@ -145,9 +145,9 @@ export async function readResource(session: Session, uri: string): Promise<ReadR
     const { text } = await session.askFor("deliveries.list", inbox);
     return { contents: [{ uri, mimeType: INBOX_RESOURCE.mimeType as string, text }] };
   }
-  const found = find(session.offer.kinds, uri);
-  if (!found) throw new ResourceNotFoundError(uri);
-  const { kind, id } = found;
+  const resource = find(session.offer.kinds, uri);
+  if (!resource) throw new ResourceNotFoundError(uri);
+  const { kind, id } = resource;
   const answer = await session.ask(kind.op, { [kind.id]: id });
   // A malformed id does not exist either.
   if (answer.status === 404 || answer.status === 400) throw new ResourceNotFoundError(uri);
@@ -171,13 +171,13 @@ interface PromptRequest {
 
 async function getPrompt(
   session: Session,
-  { name, arguments: given = {} }: PromptRequest,
+  { name, arguments: args = {} }: PromptRequest,
 ): Promise<GetPromptResult> {
   const known = promptsFor(session).find(({ prompt }) => prompt.name === name);
   if (!known) throw invalid(noPrompt(session, name));
-  const missing = missingFrom(known, given);
+  const missing = missingFrom(known, args);
   if (missing) throw invalid(`The prompt ${name} needs the argument ${missing}.`);
-  return toPrompt(known, given, session.askFor);
+  return toPrompt(known, args, session.askFor);
 }
 
 async function completeFor(

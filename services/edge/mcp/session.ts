@@ -47,13 +47,13 @@ export class Session {
   }
 
   /** Executes an operation the way an HTTP request does. */
-  async ask(op: Operation, given: Arguments, key?: string): Promise<Text> {
+  async ask(op: Operation, args: Arguments, key?: string): Promise<Text> {
     const { request_id } = this.#exchange;
     let answer: Answer;
     try {
       // Others wait, or have a short answer.
       if (op.method === "GET" && !op.waits) await this.#output.reserve(READ_BYTES);
-      answer = await this.#perform(this.#exchange, toRequest(op, given, key));
+      answer = await this.#perform(this.#exchange, toRequest(op, args, key));
       const bytes = answer.insert?.size ?? sizeOf(answer.body);
       // Before a tool's result copies it.
       if (bytes > SMALL_BYTES) await this.#output.charge(bytes * COPIES - this.#output.held);
@@ -64,8 +64,8 @@ export class Session {
   }
 
   /** Executes operations by name. */
-  readonly askFor: AskFor = async (action, given) => {
-    const answer = await this.ask(this.operation(action) as Operation, given);
+  readonly askFor: AskFor = async (action, args) => {
+    const answer = await this.ask(this.operation(action) as Operation, args);
     if (answer.status >= 400) throw refused(answer);
     return answer;
   };

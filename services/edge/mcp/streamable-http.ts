@@ -12,9 +12,9 @@ const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
  */
 export function requireOwnOrigin({ headers: { origin } }: IncomingMessage, publicUrl: string | null): void {
   if (origin === undefined) return;
-  const given = URL.canParse(origin) ? new URL(origin) : null;
-  const isLocal = given !== null && /^https?:$/.test(given.protocol) && LOCAL.has(given.hostname);
-  if (isLocal || (publicUrl && given?.origin === new URL(publicUrl).origin)) return;
+  const parsed = URL.canParse(origin) ? new URL(origin) : null;
+  const isLocal = parsed !== null && /^https?:$/.test(parsed.protocol) && LOCAL.has(parsed.hostname);
+  if (isLocal || (publicUrl && parsed?.origin === new URL(publicUrl).origin)) return;
   throw forbidden(
     `Origin ${origin.slice(0, 200)} is not allowed: expected that of PUBLIC_URL, with scheme and port, or this machine.`,
   );

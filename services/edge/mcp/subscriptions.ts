@@ -111,9 +111,9 @@ export class Subscription {
 
   #heed({ resource, ids }: LiveChange): void {
     for (const uri of this.#known.keys()) {
-      const found = find(this.#session.offer.kinds, uri);
-      if (found?.kind.template.name !== resource) continue;
-      if (ids.length === 0 || ids.includes(found.id)) this.#note(uri);
+      const target = find(this.#session.offer.kinds, uri);
+      if (target?.kind.template.name !== resource) continue;
+      if (ids.length === 0 || ids.includes(target.id)) this.#note(uri);
     }
     if (this.#isListWanted && LISTED_RESOURCES.has(resource)) this.#note(LIST);
   }

@@ -42,9 +42,9 @@ export function makeTools(operations: readonly Operation[]): ReadonlyMap<string,
  * choice the default preset is listed, and all may be called. @throws Fault validation_failed for an unknown name
  */
 export function choose(tools: ReadonlyMap<string, OperationTool>, chosen: string | undefined): Choice {
-  const given = (chosen ?? "").split(",").map((name) => name.trim().toLowerCase().replace(".", "_"));
-  const isChosen = given.some(Boolean);
-  const names = isChosen ? given.filter(Boolean) : [DEFAULT_PRESET];
+  const wanted = (chosen ?? "").split(",").map((name) => name.trim().toLowerCase().replace(".", "_"));
+  const isChosen = wanted.some(Boolean);
+  const names = isChosen ? wanted.filter(Boolean) : [DEFAULT_PRESET];
   const unknown = names.find((name) => ![...tools.values()].some((tool) => isNamed(tool, name)));
   if (unknown !== undefined) throw noSuchTool(unknown, tools);
   const listed = [...tools.values()].filter((tool) => names.some((name) => isNamed(tool, name)));
@@ -90,11 +90,11 @@ const listedCheckOf = oncePer(({ tool, brief }: OperationTool) => {
 });
 
 /** Returns a fault that names an unknown argument, for tools with a body or for changes. */
-export function unknownArgument(called: OperationTool, given: object): Fault | null {
+export function unknownArgument(called: OperationTool, args: object): Fault | null {
   const { op } = called;
   if (op.method === "GET" || op.wholeBody) return null;
-  const fault = keyCheckOf(called)(given);
-  return fault && (listedCheckOf(called)(given) ?? fault);
+  const fault = keyCheckOf(called)(args);
+  return fault && (listedCheckOf(called)(args) ?? fault);
 }
 
 /**
@@ -103,11 +103,11 @@ export function unknownArgument(called: OperationTool, given: object): Fault | n
  */
 export function remarkOn(
   { op, tool }: OperationTool,
-  given: object,
+  args: object,
   { status }: { status: number },
 ): string | undefined {
   const known = Object.keys(tool.inputSchema.properties ?? {});
-  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const unknown = Object.keys(args).filter((name) => !known.includes(name));
   if (unknown.length === 0) return undefined;
   if (op.consumes === "cloudevents" && status < 400)
     return `Stored as extension attributes of the event: ${unknown.join(", ")}. They choose no receivers: interests do.`;
@@ -164,12 +164,12 @@ function describe(op: Operation): OperationTool {
  */
 function annotationsOf(op: Operation): Tool["annotations"] {
   const { method, takes, reads } = op;
-  const given = toolHints(op);
+  const hints = toolHints(op);
   const readOnlyHint = reads ?? (method === "GET" && !takes);
   return {
     readOnlyHint,
-    destructiveHint: !readOnlyHint && (given.destructive ?? method !== "POST"),
-    idempotentHint: given.idempotent ?? (readOnlyHint || method !== "POST"),
+    destructiveHint: !readOnlyHint && (hints.destructive ?? method !== "POST"),
+    idempotentHint: hints.idempotent ?? (readOnlyHint || method !== "POST"),
     openWorldHint: false,
   };
 }

@@ -248,8 +248,8 @@ async function pageByAttention(
 ): Promise<{ rows: AgentDoc[]; total: number }> {
   const { tenant_id } = ctx.meta.caller;
   const ids = await ctx.call<string[], object>("deliveries.agents_needing_attention", { tenant_id });
-  const found = await agents.find(tenant_id, { ...filter, _id: { $in: ids } });
-  const byId = new Map(found.map((row) => [row._id, row]));
+  const page = await agents.find(tenant_id, { ...filter, _id: { $in: ids } });
+  const byId = new Map(page.map((row) => [row._id, row]));
   const needing = ids.flatMap((id) => byId.get(id) ?? []);
   const first = needing.slice(offset, offset + limit);
   if (needs_attention) return { rows: first, total: needing.length };
@@ -283,9 +283,9 @@ const SETTABLE = [
 type Settings = Partial<Pick<AgentDoc, (typeof SETTABLE)[number]>>;
 
 /** Returns the fields to write for an update. Setting an endpoint, even the same, resumes pushes. */
-function toChanges(given: Settings): Settings & { push_stopped?: false } {
-  const changes: Settings = defined(Object.fromEntries(SETTABLE.map((field) => [field, given[field]])));
-  return given.delivery_endpoint === undefined ? changes : { ...changes, push_stopped: false };
+function toChanges(settings: Settings): Settings & { push_stopped?: false } {
+  const changes: Settings = defined(Object.fromEntries(SETTABLE.map((field) => [field, settings[field]])));
+  return settings.delivery_endpoint === undefined ? changes : { ...changes, push_stopped: false };
 }
 
 interface Beginning {
@@ -296,7 +296,7 @@ interface Beginning {
 }
 
 export function newAgent(
-  given: Settings & { name: string; delivery_mode: DeliveryMode },
+  settings: Settings & { name: string; delivery_mode: DeliveryMode },
   { _id, tenant_id, at, signing }: Beginning,
 ): AgentDoc {
   return {
@@ -311,9 +311,9 @@ export function newAgent(
     retry_delays_seconds: null,
     max_in_flight: null,
     max_per_minute: null,
-    name: given.name,
-    delivery_mode: given.delivery_mode,
-    ...toChanges(given),
+    name: settings.name,
+    delivery_mode: settings.delivery_mode,
+    ...toChanges(settings),
     _id,
     tenant_id,
     status: "active",

@@ -12,8 +12,8 @@ import type { AgentState } from "./agents.contract.ts";
 
 /** Returns an agent of the caller's tenant, active or not; undefined without one. */
 export async function findAgent(ctx: RequestContext, agent_id: string): Promise<AgentState | undefined> {
-  const asked = { tenant_id: ctx.meta.caller.tenant_id, agent_ids: [agent_id] };
-  const [agent] = await ctx.call<AgentState[], unknown>("agents.get_many", asked);
+  const params = { tenant_id: ctx.meta.caller.tenant_id, agent_ids: [agent_id] };
+  const [agent] = await ctx.call<AgentState[], unknown>("agents.get_many", params);
   return agent;
 }
 

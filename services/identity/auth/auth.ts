@@ -191,8 +191,8 @@ export class Auth {
 }
 
 /** Returns the asked scopes that a key has; all by default. @throws Fault invalid_scope in OAuth's form */
-function chosenScopes(asked: string | undefined, held: readonly Scope[]): readonly Scope[] {
-  const named = asked?.split(" ").filter(Boolean) ?? [];
+function chosenScopes(wanted: string | undefined, held: readonly Scope[]): readonly Scope[] {
+  const named = wanted?.split(" ").filter(Boolean) ?? [];
   if (named.length === 0) return held;
   const unknown = named.find((scope) => !SCOPES.includes(scope as Scope));
   if (unknown !== undefined)
@@ -205,9 +205,9 @@ function chosenScopes(asked: string | undefined, held: readonly Scope[]): readon
 }
 
 /** @throws Fault invalid_target in OAuth's form for one that is none of this service */
-function chosenResource(given: string | undefined, origin = ""): { resource?: string } {
-  if (!given?.trim()) return {};
-  const resource = resolveResource(given, origin);
+function chosenResource(wanted: string | undefined, origin = ""): { resource?: string } {
+  if (!wanted?.trim()) return {};
+  const resource = resolveResource(wanted, origin);
   if (resource !== null) return { resource };
   throw oauthFault("invalid_target", `resource: expected ${origin}/mcp or ${origin}.`);
 }

@@ -84,14 +84,14 @@ export async function tryOwn<T>(
 
 /** Returns the key with each hash, its agent and its tenant; null unless all are valid, but the tenant may be suspended. */
 async function keyHolders(ctx: Call, hashes: readonly string[]): Promise<(KeyHolder | null)[]> {
-  const found = await ctx.call<(KeyState | null)[], unknown>("keys.by_secrets", { hashes });
-  const keys = found.filter((key) => key !== null);
+  const states = await ctx.call<(KeyState | null)[], unknown>("keys.by_secrets", { hashes });
+  const keys = states.filter((key) => key !== null);
   const ids = (of: "agent_id" | "tenant_id") => keys.map((key) => key[of]);
   const [agents, tenants] = await Promise.all([
     findAll<AgentState>(ctx, "agents.of_tokens", "agent_ids", ids("agent_id")),
     findAll<TenantState>(ctx, "tenants.get_many", "tenant_ids", ids("tenant_id")),
   ]);
-  return found.map((key) => {
+  return states.map((key) => {
     const agent = key && agents.get(key.agent_id);
     const tenant = key && tenants.get(key.tenant_id);
     if (agent?.status !== "active" || agent.tenant_id !== key?.tenant_id || !tenant) return null;

@@ -31,9 +31,9 @@ const BY_DEFAULT = SCOPES.filter((scope) => scope !== "admin");
  * Returns the scopes of a device's key: at most those of the issuer of its code.
  * @throws Fault insufficient_scope if the issuer requests more than it has.
  */
-export function scopesToIssue(issuer: Caller, asked: readonly Scope[] | undefined): readonly Scope[] {
-  if (!asked) return BY_DEFAULT.filter((scope) => hasScope(issuer, scope));
-  const missing = asked.find((scope) => !hasScope(issuer, scope));
-  if (missing === undefined) return asked;
+export function scopesToIssue(issuer: Caller, wanted: readonly Scope[] | undefined): readonly Scope[] {
+  if (!wanted) return BY_DEFAULT.filter((scope) => hasScope(issuer, scope));
+  const missing = wanted.find((scope) => !hasScope(issuer, scope));
+  if (missing === undefined) return wanted;
   throw lacksScope(missing, `A code can have only scopes of its issuer: you lack ${missing}.`);
 }

@@ -163,8 +163,8 @@ async function forgetGone(
     const quiet = { last_seen_at: { $lt: since }, key_id: { $ne: null } };
     const after = { _id: { $gt: last.get(tenant_id) ?? "" }, ...quiet };
     const rows = await sessions.find(tenant_id, after, options);
-    const asked = { key_ids: rows.map(({ key_id }) => key_id) };
-    const good = rows.length ? await broker.call<KeyState[], object>("keys.of_tokens", asked) : [];
+    const params = { key_ids: rows.map(({ key_id }) => key_id) };
+    const good = rows.length ? await broker.call<KeyState[], object>("keys.of_tokens", params) : [];
     const known = new Set<string | null>(good.map(({ id }) => id));
     const gone = rows.filter(({ key_id }) => !known.has(key_id)).map(({ _id }) => _id);
     if (gone.length) await sessions.deleteMany(tenant_id, { _id: { $in: gone }, ...quiet });

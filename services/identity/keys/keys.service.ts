@@ -25,14 +25,14 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
 
   /** Issues a key; the same seed always gives the same key, which is stored once. */
   async function issue(
-    given: KeyFields,
+    fields: KeyFields,
     seed: string | undefined,
     { _id = newId("key", seed), key = newApiKey(secrets, seed) } = {},
   ) {
     const hashed = { hash: hashApiKey(key), prefix: apiKeyPrefix(key) };
     const unused = { revoked_at: null, last_used_at: null, created_at: new Date(store.now()) };
     const none = { expires_at: null, approval: null, created_by: null, requests_per_minute: null };
-    const doc = await rows.insertOnce({ ...none, ...given, _id, ...hashed, ...unused });
+    const doc = await rows.insertOnce({ ...none, ...fields, _id, ...hashed, ...unused });
     const first = seed && doc.hash !== hashed.hash && findApiKey(secrets, seed, doc.hash);
     return { doc, key: first || key };
   }

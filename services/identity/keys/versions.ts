@@ -29,6 +29,6 @@ export async function findAll<T extends { id: string }>(
   ids: readonly string[],
 ): Promise<Map<string, T>> {
   if (ids.length === 0) return new Map();
-  const found = await from.call<T[], object>(action, { [param]: [...new Set(ids)] });
-  return new Map(found.map((each) => [each.id, each]));
+  const states = await from.call<T[], object>(action, { [param]: [...new Set(ids)] });
+  return new Map(states.map((each) => [each.id, each]));
 }

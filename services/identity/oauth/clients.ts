@@ -150,8 +150,8 @@ function parseClient(url: string, value: unknown): Client {
 }
 
 /** The grants that a client offers; by default those of most, a code and refresh tokens. */
-function supportedGrants(given: readonly unknown[] | null | undefined): string[] {
-  const offered = given ?? ["authorization_code", "refresh_token"];
+function supportedGrants(grants: readonly unknown[] | null | undefined): string[] {
+  const offered = grants ?? ["authorization_code", "refresh_token"];
   return GRANTS.slice(0, 3).filter((grant) => offered.includes(grant));
 }
 
@@ -222,9 +222,9 @@ export function classify(redirect_uri: string): "computer" | "app" | "site" {
 }
 
 /** Whether a given URI is a registered one: equal, except for the port of a loopback address (RFC 8252, section 7.3). */
-export function isRegistered(given: string, registered: readonly string[]): boolean {
-  if (!isRedirectUri(given)) return false;
-  return registered.some((uri) => uri === given || withoutPort(uri) === withoutPort(given));
+export function isRegistered(redirect: string, registered: readonly string[]): boolean {
+  if (!isRedirectUri(redirect)) return false;
+  return registered.some((uri) => uri === redirect || withoutPort(uri) === withoutPort(redirect));
 }
 
 function withoutPort(uri: string): string {

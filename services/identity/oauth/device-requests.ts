@@ -30,11 +30,11 @@ export class DeviceRequests {
     return this.#store.collection(DeviceModel);
   }
 
-  async open(asked: Pick<DeviceDoc, "client_id" | "scope" | "resource">) {
+  async open(request: Pick<DeviceDoc, "client_id" | "scope" | "resource">) {
     const user_code = userCode(randomBytes(USER_CODE_BYTES));
     const device_code = randomBytes(DIGEST_BYTES).toString("base64url");
     await this.#rows.insert({
-      ...asked,
+      ...request,
       _id: newUuid(),
       tenant_id: INSTALLATION,
       device_digest: this.#digest("device", device_code),

@@ -5,12 +5,12 @@ const UNRESERVED = /[\w.~-]/;
 
 /**
  * Returns the resource of a `resource` parameter (RFC 8707): MCP by default; null if it is none of this service.
- * @param given several, which must be equivalent, with spaces between
+ * @param resource several, which must be equivalent, with spaces between
  * @param origin that the caller uses
  */
-export function resolveResource(given: string | null | undefined, origin: string): string | null {
-  if (!given?.trim()) return `${origin}/mcp`;
-  const [named, ...others] = new Set(given.trim().split(/ +/).map(canonical));
+export function resolveResource(resource: string | null | undefined, origin: string): string | null {
+  if (!resource?.trim()) return `${origin}/mcp`;
+  const [named, ...others] = new Set(resource.trim().split(/ +/).map(canonical));
   if (!named || others.length > 0) return null;
   return PATHS.map((path) => canonical(origin + path)).includes(named) ? named : null;
 }
@@ -19,9 +19,9 @@ export function resolveResource(given: string | null | undefined, origin: string
  * Returns one spelling for all equivalent ones (RFC 3986, section 6): of scheme, host, default port, escapes and a last
  * slash. The query is no part of it: `/mcp?tools=work` is the same resource. Null if it names none.
  */
-export function canonical(given: string): string | null {
-  if (!URL.canParse(given)) return null;
-  const { protocol, host, pathname, username, password, hash } = new URL(given);
+export function canonical(uri: string): string | null {
+  if (!URL.canParse(uri)) return null;
+  const { protocol, host, pathname, username, password, hash } = new URL(uri);
   if (username || password || hash) return null;
   const path = pathname.replace(/%([0-9a-f]{2})/gi, (triplet, hex) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));

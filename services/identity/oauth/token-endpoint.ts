@@ -91,9 +91,9 @@ export class TokenEndpoint {
   }
 
   async #byRefreshToken(ctx: Exchange): Promise<Answer> {
-    const found = await this.#grants.byRefreshToken(required(ctx, "refresh_token"));
-    if (!found) throw oauthFault("invalid_grant", "refresh_token: it was never issued.");
-    const { grant, isValid, isRetry } = found;
+    const refresh = await this.#grants.byRefreshToken(required(ctx, "refresh_token"));
+    if (!refresh) throw oauthFault("invalid_grant", "refresh_token: it was never issued.");
+    const { grant, isValid, isRetry } = refresh;
     requireClient(ctx, grant);
     if (!isValid && !isRetry) return this.#spent(ctx, grant);
     requireResource(ctx, grant);
@@ -126,8 +126,8 @@ export class TokenEndpoint {
       );
     if (!IS_KEY.test(api_key))
       throw oauthFault("invalid_client", "client_secret: expected an API key, in the form or by HTTP Basic.");
-    const asked = { api_key, ...(scope && { scope }), ...(resource && { resource }) };
-    const issued = await ctx.call<Issued & { scope: string }, object>("auth.token", asked);
+    const params = { api_key, ...(scope && { scope }), ...(resource && { resource }) };
+    const issued = await ctx.call<Issued & { scope: string }, object>("auth.token", params);
     const { access_token, expires_in, scope: granted } = issued;
     return { access_token, token_type: "Bearer", expires_in, scope: granted };
   }
@@ -205,22 +205,22 @@ function requireClient(ctx: Exchange, { client_id }: GrantDoc): void {
 }
 
 function requireResource({ params }: Exchange, { resource }: GrantDoc): void {
-  const given = params.resource?.split(/ +/).map(canonical) ?? [];
-  if (given.every((each) => each === resource)) return;
+  const resources = params.resource?.split(/ +/).map(canonical) ?? [];
+  if (resources.every((each) => each === resource)) return;
   throw oauthFault("invalid_target", `resource: the person has granted ${resource}.`);
 }
 
 /** Returns the granted scopes that a request asks for; by default, or asked for those of other services alone, all. */
 function chosenScopes({ params }: Exchange, granted: Scope[]): Scope[] {
-  const asked = params.scope?.split(" ") ?? [];
-  const known = SCOPES.filter((scope) => asked.includes(scope));
+  const wanted = params.scope?.split(" ") ?? [];
+  const known = SCOPES.filter((scope) => wanted.includes(scope));
   if (known.length === 0) return granted;
   if (known.every((scope) => granted.includes(scope) || granted.includes("admin"))) return known;
   throw oauthFault("invalid_scope", `scope: the person has granted ${granted.join(" ")}.`);
 }
 
 function fitsChallenge(verifier: string, challenge: string): boolean {
-  const given = Buffer.from(createHash("sha256").update(verifier).digest("base64url"));
+  const hash = Buffer.from(createHash("sha256").update(verifier).digest("base64url"));
   const wanted = Buffer.from(challenge);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  return hash.length === wanted.length && timingSafeEqual(hash, wanted);
 }

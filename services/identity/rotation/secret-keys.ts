@@ -114,19 +114,22 @@ export class SecretKeys {
     if (Object.values(this.ofNodes(broker)).some(isOther) || others.some(isFresh)) return AGREE_MS;
     const former = others.map(({ _id }) => _id);
     this.left = await this.rows.count();
-    const found = await this.rows.reseal((err, row) =>
+    const count = await this.rows.reseal((err, row) =>
       this.#log.warn({ err, ...row }, "a secret cannot be read"),
     );
-    if (found > 0)
-      this.#log.info({ key_id: this.#active, found }, "stored secrets were encrypted with the active key");
+    if (count > 0)
+      this.#log.info(
+        { key_id: this.#active, found: count },
+        "stored secrets were encrypted with the active key",
+      );
     this.left = {};
-    return this.#noteUnused(former, found);
+    return this.#noteUnused(former, count);
   }
 
-  async #noteUnused(former: string[], found: number): Promise<More> {
+  async #noteUnused(former: string[], count: number): Promise<More> {
     const now = this.#store.now();
     const of = { _id: { $in: former } };
-    if (found > 0) {
+    if (count > 0) {
       await this.#keys.updateMany(INSTALLATION, of, { $set: { unused_since: null } });
       return true;
     }

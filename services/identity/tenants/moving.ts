@@ -46,8 +46,8 @@ export class Moving {
   }
 
   async beginExport({ params: { tenant_id } }: CallOf<typeof contract.exportTenant>) {
-    const found = await this.#require(tenant_id, HELD);
-    const { slug, name, status, requests_per_minute = null, created_at, token_version = 0 } = found;
+    const tenant = await this.#require(tenant_id, HELD);
+    const { slug, name, status, requests_per_minute = null, created_at, token_version = 0 } = tenant;
     const { quota_mb: storage_quota_mb } = await this.#runtime.usage.of(tenant_id);
     return {
       tenant: {
@@ -101,8 +101,8 @@ export class Moving {
   /** @throws Fault conflict if the slug is taken, or the tenant is here and not from this export */
   async importTenant(ctx: CallOf<typeof contract.importTenant>) {
     const { tenant, export_id, complete } = ctx.params;
-    const found = (await this.#find(tenant.id)) ?? (await this.#create(ctx));
-    const there = found.status === "erased" ? await this.#readmit(ctx, found) : found;
+    const row = (await this.#find(tenant.id)) ?? (await this.#create(ctx));
+    const there = row.status === "erased" ? await this.#readmit(ctx, row) : row;
     const { status, slug } = there;
     if (status === "erasing" || status === "founding")
       throw conflict(`The tenant is ${status} here. Retry when that has ended.`);
@@ -127,11 +127,11 @@ export class Moving {
     const { tenant_id, collection, key, rows: text } = params;
     await this.#require(tenant_id, "importing");
     const { model, rows } = await this.#collection(collection);
-    const given = readRows(tenant_id, text);
-    if (given.length > PAGE) throw invalidValue("rows", `rows: at most ${PAGE} (got ${given.length}).`);
+    const imported = readRows(tenant_id, text);
+    if (imported.length > PAGE) throw invalidValue("rows", `rows: at most ${PAGE} (got ${imported.length}).`);
     const boxes = { own: this.#runtime.secrets, portable: boxOf(key) };
     const now = new Date(this.#runtime.store.now());
-    const converted = given.map((each) => {
+    const converted = imported.map((each) => {
       const closed = () =>
         invalidValue("key", `key: a secret of ${collection}/${each._id} was encrypted with another one.`);
       return { id: each._id, ...opened(() => toImport(model, each, boxes), closed) };
@@ -173,9 +173,9 @@ export class Moving {
     await this.#require(tenant_id, "importing");
     if (content === undefined && parts === undefined) {
       if (hash === undefined) throw invalidValue("content", "content, parts or hash is required.");
-      const found = await blobs.stream(tenant_id, hash).catch(nullIfMissing);
-      found?.destroy();
-      return { hash: found && hash };
+      const stream = await blobs.stream(tenant_id, hash).catch(nullIfMissing);
+      stream?.destroy();
+      return { hash: stream && hash };
     }
     const write = new BlobWrite(tenant_id);
     const bytes =
@@ -214,8 +214,8 @@ export class Moving {
   }
 
   async #existing(rows: TenantCollection<TenantDocument>, tenant_id: string, ids: string[]) {
-    const found = await rows.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
-    return new Set(found.map(({ _id }) => _id));
+    const existing = await rows.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
+    return new Set(existing.map(({ _id }) => _id));
   }
 
   /** Returns the ids of rows that another row excludes. */

@@ -71,9 +71,9 @@ function readRow(line: string): Exported | null {
  * Returns a row as the installation stores it, or null if it is left out with its secrets.
  * @throws SecretError if the export's key does not open a secret
  */
-export function toImport(model: MovedModel, given: Exported, { own, portable }: Boxes) {
+export function toImport(model: MovedModel, exported: Exported, { own, portable }: Boxes) {
   const { withoutSecrets } = model.move;
-  const row: Exported = { ...given };
+  const row: Exported = { ...exported };
   let isUnset = false;
   changeSealed(model, row, (text, place) => {
     if (text !== LEFT_OUT) return own.seal(portableOf(portable, text, place), place);
@@ -182,13 +182,13 @@ const kindOf = (id: string) => ID.exec(id)?.[1] ?? "uuid";
 
 /** Returns what looks like an id in a row, with its field. Keys may have several: `<agent> <number>`. */
 function idsIn(schema: AnyModel["schema"], row: TenantDocument): Map<string, string> {
-  const found = new Map<string, string>();
+  const ids = new Map<string, string>();
   for (const { path, type, content, kept, sealed } of fieldsOf(schema)) {
     if (content === true || kept || sealed || (type !== String && type !== Schema.Types.Mixed)) continue;
     for (const text of textsIn(row, path.split("."), content ?? []))
-      for (const each of text.split(/[\s/:"]+/)) if (ID.test(each)) found.set(each, path);
+      for (const each of text.split(/[\s/:"]+/)) if (ID.test(each)) ids.set(each, path);
   }
-  return found;
+  return ids;
 }
 
 /** Yields all texts of a field, and names of its values, but those under some names. */

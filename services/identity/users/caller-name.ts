@@ -9,7 +9,7 @@ export async function callerName(ctx: RequestContext): Promise<string> {
     return user?.display_name ?? caller.user_id;
   }
   const { tenant_id, agent_id } = caller;
-  const asked = { tenant_id, agent_ids: [agent_id] };
-  const [agent] = await ctx.call<{ name: string }[], object>("agents.get_many", asked);
+  const params = { tenant_id, agent_ids: [agent_id] };
+  const [agent] = await ctx.call<{ name: string }[], object>("agents.get_many", params);
   return agent?.name ?? agent_id;
 }

@@ -85,9 +85,9 @@ export class Users {
     if (caller.kind === "user" && caller.user_id === user_id) refuseOwnDemotion(role, status);
     const password = reset_password ? newPassword(this.#secrets, seed) : null;
     const hash = password ? await this.#hashAnew(tenant_id, user_id, password) : undefined;
-    const given = defined({ display_name, role, status, password: hash });
+    const changes = defined({ display_name, role, status, password: hash });
     const removed = { ...(reset_totp && { totp: null }), ...(unlink_identity && { identity: null }) };
-    const $set = { ...given, ...removed, updated_at: this.#now() };
+    const $set = { ...changes, ...removed, updated_at: this.#now() };
     // A session may have begun with what is removed.
     const isOver = hash || status === "disabled" || reset_totp || unlink_identity;
     const $inc = {

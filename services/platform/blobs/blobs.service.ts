@@ -29,7 +29,7 @@ export async function sweepBlobs(
 
 /** Whether the tenant's rows follow its blobs, however long that takes. */
 async function isImported(broker: Pick<ServiceBroker, "call">, tenant_id: string): Promise<boolean> {
-  const asked = { tenant_ids: [tenant_id] };
-  const [tenant] = await broker.call<{ status: string }[], object>("tenants.get_many", asked);
+  const params = { tenant_ids: [tenant_id] };
+  const [tenant] = await broker.call<{ status: string }[], object>("tenants.get_many", params);
   return tenant?.status === "importing";
 }

@@ -55,20 +55,20 @@ export const nodesService: ServiceFactory = (runtime) => {
 
   /** Calls every node that has the action; null for those that do not answer. */
   function ask<T>(broker: ServiceBroker, name: string): Promise<{ node: string; answer: T | null }[]> {
-    const asked = nodesOffering(broker, name).map(async (nodeID) => {
+    const answers = nodesOffering(broker, name).map(async (nodeID) => {
       const answer = await broker.call<T, object>(name, {}, { nodeID, timeout: ANSWER_MS }).catch((err) => {
         log.warn({ err, of: nodeID }, "a node did not answer");
         return null;
       });
       return { node: nodeID, answer };
     });
-    return Promise.all(asked);
+    return Promise.all(answers);
   }
 
   async function present(broker: ServiceBroker) {
-    const [state, asked] = await Promise.all([read(), ask<true>(broker, "nodes.follow")]);
-    const nodes = asked.map(({ node, answer }) => ({ node, applied: answer !== null }));
-    const others = othersThan(broker, asked).map((node) => ({ node, applied: false }));
+    const [state, answers] = await Promise.all([read(), ask<true>(broker, "nodes.follow")]);
+    const nodes = answers.map(({ node, answer }) => ({ node, applied: answer !== null }));
+    const others = othersThan(broker, answers).map((node) => ({ node, applied: false }));
     return { ...state, nodes: [...nodes, ...others] };
   }
 
@@ -81,7 +81,7 @@ export const nodesService: ServiceFactory = (runtime) => {
       since: before?.since ?? now.toISOString(),
     };
     // Only what is given: it must not undo another change that is made meanwhile.
-    const given = {
+    const report = {
       ...(maintenance !== undefined && { maintenance: maintenance ? begun : null }),
       ...(log_level !== undefined && { log_level }),
     };
@@ -90,7 +90,7 @@ export const nodesService: ServiceFactory = (runtime) => {
       ...(log_level === undefined && { log_level: null }),
     };
     const isWhole = Object.keys($setOnInsert).length === 0;
-    const $set = { ...given, updated_at: now };
+    const $set = { ...report, updated_at: now };
     await rows.upsert([{ filter: ROW, update: isWhole ? { $set } : { $set, $setOnInsert } }]);
     if (reason !== undefined && maintenance === undefined) {
       const on = { _id: ROW._id, "maintenance.since": { $exists: true } };
@@ -145,8 +145,8 @@ export const nodesService: ServiceFactory = (runtime) => {
 };
 
 /** Returns the registry's nodes that could not be asked: lost or stopped ones, and those of a version without the action. */
-function othersThan(broker: ServiceBroker, asked: { node: string }[]): string[] {
-  const known = new Set(asked.map(({ node }) => node));
+function othersThan(broker: ServiceBroker, answers: { node: string }[]): string[] {
+  const known = new Set(answers.map(({ node }) => node));
   const all = (broker.registry.nodes.toArray() as { id: string }[]).map(({ id }) => id);
   return all.filter((id) => !known.has(id));
 }

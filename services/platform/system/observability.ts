@@ -101,8 +101,10 @@ function heaps(): Promise<[string, HeapInfo][]> {
 }
 
 async function readHeaps(): Promise<[string, HeapInfo][]> {
-  const asked = [...workers].map(async ([worker, name]) => [name, await readHeap(worker)] as const);
-  const answered = (await Promise.all(asked)).filter((each): each is [string, HeapInfo] => each[1] !== null);
+  const readings = [...workers].map(async ([worker, name]) => [name, await readHeap(worker)] as const);
+  const answered = (await Promise.all(readings)).filter(
+    (each): each is [string, HeapInfo] => each[1] !== null,
+  );
   return [["main", getHeapStatistics()], ...answered];
 }
 

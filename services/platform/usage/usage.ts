@@ -94,8 +94,8 @@ export class StorageUsage {
 
   async ofAll(tenant_ids: string[]): Promise<Map<string, Usage>> {
     const rows = await this.#find({ _id: { $in: tenant_ids } });
-    const found = new Map(rows.map((row) => [row._id, row]));
-    return new Map(tenant_ids.map((_id) => [_id, this.#toUsage(found.get(_id) ?? { _id })]));
+    const byTenant = new Map(rows.map((row) => [row._id, row]));
+    return new Map(tenant_ids.map((_id) => [_id, this.#toUsage(byTenant.get(_id) ?? { _id })]));
   }
 
   /** Returns the totals of all tenants, as far as nodes have written their counts: reading them writes nothing. */
@@ -187,14 +187,14 @@ export class StorageUsage {
   async #refresh(): Promise<void> {
     const now = Date.now();
     await this.flush();
-    const asked: string[] = [];
+    const requested: string[] = [];
     for (const [tenant_id, { asked_at }] of this.#known) {
       if (asked_at < now - FORGET_MS) this.#known.delete(tenant_id);
-      else if (asked_at >= now - FLUSH_MS) asked.push(tenant_id);
+      else if (asked_at >= now - FLUSH_MS) requested.push(tenant_id);
     }
     // The embedded store has one process, which knows everything.
-    if (this.#store.driver === "sqlite" || asked.length === 0) return;
-    for (const row of await this.#find({ _id: { $in: asked } })) this.#learn(row);
+    if (this.#store.driver === "sqlite" || requested.length === 0) return;
+    for (const row of await this.#find({ _id: { $in: requested } })) this.#learn(row);
   }
 
   /** Changes a tenant's row. @param then runs when this node learns the new row, so that nothing is counted twice */

@@ -53,8 +53,8 @@ function entry({ kind, item_id, rank, why, source, title, excerpt, by, created_a
   return `### ${rank}\n\n${lines.map((line) => `- ${line}`).join("\n")}\n\n${quoted}`;
 }
 
-function makeExcerpt(given: string): string {
-  const text = withoutDataUris(given);
+function makeExcerpt(content: string): string {
+  const text = withoutDataUris(content);
   const trimmed = text.trim();
   if (trimmed.length <= EXCERPT) return trimmed;
   return `${trimmed.slice(0, EXCERPT - 1).replace(/[\ud800-\udbff]$/, "")}…`;

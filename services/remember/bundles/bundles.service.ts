@@ -84,14 +84,14 @@ async function assembleBundle(
 ) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const { query } = ctx.params;
-  const asked = isSaid(query) ? query : null;
+  const text = isSaid(query) ? query : null;
   for (;;) {
     const { items, degraded_reasons } = await gather(ctx);
     const at = now();
     const kept = await bundles.insertOnce({
-      ...{ _id: newUuid(ctx.meta.idempotency_seed), tenant_id, agent_id, query: asked },
+      ...{ _id: newUuid(ctx.meta.idempotency_seed), tenant_id, agent_id, query: text },
       items: items.map(toItem),
-      rendered_brief: renderBrief({ query: asked, items, degraded_reasons }),
+      rendered_brief: renderBrief({ query: text, items, degraded_reasons }),
       ...{ degraded_reasons, weights_version: WEIGHTS_VERSION },
       memory_ids: items.filter(({ kind }) => kind === "memory").map(({ item_id }) => item_id),
       created_at: new Date(at),
@@ -209,8 +209,8 @@ async function ask(ctx: Call<Query>, { kind, domain, cap }: (typeof LEGS)[number
   const isEmpty = since && until && Date.parse(since) > Date.parse(until);
   if (limit === 0 || isOther || isEmpty) return { items: [], degraded: [] };
   try {
-    const asked = legOf(kind, ctx.params, limit);
-    return await ctx.call<BundleLegAnswer, BundleLeg>(`${domain}.for_bundle`, asked, { timeout: PATIENCE });
+    const params = legOf(kind, ctx.params, limit);
+    return await ctx.call<BundleLegAnswer, BundleLeg>(`${domain}.for_bundle`, params, { timeout: PATIENCE });
   } catch (err) {
     ctx.broker.logger.warn({ err, domain }, "a bundle was created without one of its domains");
     return { items: [], degraded: ["the search failed"] };

@@ -10,8 +10,8 @@ export function scopeOf(sensitivity: Sensitivity, team_id: string | null): Memor
 /** `AudienceInput` of the contract. */
 type GivenAudience = { [K in keyof Audience]?: string[] | undefined };
 
-export function normaliseAudience(given: GivenAudience = {}): Audience {
-  return Object.fromEntries(AUDIENCES.map((kind) => [kind, [...new Set(given[kind] ?? [])]])) as Audience;
+export function normaliseAudience(audience: GivenAudience = {}): Audience {
+  return Object.fromEntries(AUDIENCES.map((kind) => [kind, [...new Set(audience[kind] ?? [])]])) as Audience;
 }
 
 /** Labels are compared without case. */
@@ -27,8 +27,8 @@ export function labelsOf(audience: Audience): string[] {
 }
 
 /** Returns the labels to search for: a document must match at least one of each requested list. */
-export function wantedLabels(given: GivenAudience = {}): string[][] {
-  const audience = normaliseAudience(given);
+export function wantedLabels(wanted: GivenAudience = {}): string[][] {
+  const audience = normaliseAudience(wanted);
   return AUDIENCES.filter((kind) => audience[kind].length).map((kind) => [
     everyone(kind),
     ...audience[kind].map((value) => label(kind, value)),

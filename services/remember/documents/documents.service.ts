@@ -147,32 +147,32 @@ async function searchDocuments({ sources, rows, chunks }: Documents, ctx: CallOf
     throw unknownReference("source_id", "source", source_id);
   const access = await ownerAccess(ctx);
   const types = source_id === undefined ? undefined : [source_id];
-  const found = await ctx.call<SearchFound, SearchFind>("search.find", {
+  const result = await ctx.call<SearchFound, SearchFind>("search.find", {
     ...{ tenant_id, kind: "chunk", query, access, limit, min_score, explain },
     where: { audience: wantedLabels(audience), types },
   });
   const hitChunks = await chunks.findEach(
     tenant_id,
-    found.hits.map(({ id }) => id),
+    result.hits.map(({ id }) => id),
   );
   const ids = [...new Set(hitChunks.map(({ document_id }) => document_id))];
   const stored = await rows.findEach(tenant_id, ids, { filter: { status: "stored" } });
   const chunkOf = new Map(hitChunks.map((chunk) => [chunk._id, chunk]));
   const readable = stored.filter((doc) => isReadable(access, doc));
   const documentOf = new Map(readable.map((doc) => [doc._id, doc]));
-  const results = found.hits.flatMap(({ id, score, sources }) => {
+  const results = result.hits.flatMap(({ id, score, sources }) => {
     const chunk = chunkOf.get(id);
     const document = chunk && documentOf.get(chunk.document_id);
     return document ? [{ chunk: presentChunk(chunk), document: present(document), score, sources }] : [];
   });
   return {
     results,
-    total_candidates: found.total_candidates,
-    sources_contributed: found.sources_contributed,
-    no_match: found.no_match || results.length === 0,
-    degraded: found.degraded.length > 0,
-    degraded_reasons: found.degraded,
-    ...(found.plan && { plan: found.plan }),
+    total_candidates: result.total_candidates,
+    sources_contributed: result.sources_contributed,
+    no_match: result.no_match || results.length === 0,
+    degraded: result.degraded.length > 0,
+    degraded_reasons: result.degraded,
+    ...(result.plan && { plan: result.plan }),
   };
 }
 
@@ -204,10 +204,10 @@ function internalActions(documents: Documents): Record<string, ActionSchema> {
     /** Returns whether citations are still valid, of documents that the caller may see, or could before they were deleted. */
     freshness: idempotent<{ document_ids: string[] }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
-      const those = { _id: { $in: ctx.params.document_ids } };
+      const filter = { _id: { $in: ctx.params.document_ids } };
       const [access, found] = await Promise.all([
         ownerAccess(ctx),
-        rows.find(tenant_id, those, { projection: { audience: 0, losses: 0 } }),
+        rows.find(tenant_id, filter, { projection: { audience: 0, losses: 0 } }),
       ]);
       const visible = found.filter((doc) => mayRead(access, doc));
       return visible.map(({ _id, stale_since }) => ({

@@ -99,9 +99,9 @@ class Relay {
 
   /** Relays all due memories of a tenant. */
   async run(calls: Calls, tenant_id: string): Promise<void> {
-    const asked = { tenant_id, limit: BATCH };
+    const params = { tenant_id, limit: BATCH };
     for (let more = true; more; ) {
-      const due = await calls.call<DueFinding[], unknown>("memories.findings_due", asked);
+      const due = await calls.call<DueFinding[], unknown>("memories.findings_due", params);
       await this.place(calls, tenant_id, due);
       more = due.length === BATCH;
     }
@@ -178,7 +178,7 @@ async function readFindings(findings: Findings, ctx: Asked) {
 async function newFindings({ rows: findings, now }: Findings, ctx: Asked, start: number) {
   const { limit = 10, min_importance = 0 } = ctx.params;
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
-  const found: FindingDoc[] = [];
+  const docs: FindingDoc[] = [];
   let end = start;
   for (let lookedAt = 0; lookedAt < MOST_LOOKED_AT; lookedAt += CHUNK) {
     const options = { sort: { seq: 1 } as const, limit: CHUNK };
@@ -188,13 +188,13 @@ async function newFindings({ rows: findings, now }: Findings, ctx: Asked, start:
     for (const row of rows) {
       const memory = standing.get(row._id);
       const wanted = memory?.status === "active" && memory.importance >= min_importance;
-      if (wanted && found.length === limit) return { rows: found, end, more_available: true };
-      if (wanted) found.push(row);
+      if (wanted && docs.length === limit) return { rows: docs, end, more_available: true };
+      if (wanted) docs.push(row);
       end = row.seq;
     }
-    if (rows.length < CHUNK) return { rows: found, end, more_available: false };
+    if (rows.length < CHUNK) return { rows: docs, end, more_available: false };
   }
-  return { rows: found, end, more_available: true };
+  return { rows: docs, end, more_available: true };
 }
 
 function present(row: FindingDoc, memory: ReadableMemory) {

@@ -52,9 +52,9 @@ export async function endPredecessors(
   const [{ tenant_id } = {}] = changed;
   if (tenant_id === undefined) return [];
   const byId = new Map(changed.map((row) => [row._id, row]));
-  const those = { superseded_by: { $in: [...byId.keys()] }, status: "superseded" as const };
-  const found = await rows.findWithin(tenant_id, those, {});
-  const ended = found.rows.map(async (row) => {
+  const filter = { superseded_by: { $in: [...byId.keys()] }, status: "superseded" as const };
+  const predecessors = await rows.findWithin(tenant_id, filter, {});
+  const ended = predecessors.rows.map(async (row) => {
     const { agent_id, user_id, updated_at, ...successor } = byId.get(
       row.superseded_by as string,
     ) as MemoryDoc;
@@ -69,7 +69,7 @@ export async function endPredecessors(
     await rows.update(tenant_id, { _id, version }, { $set, $inc: { version: 1 } });
   });
   await Promise.all(ended);
-  return found.rows.length > 0 ? (await rows.findWithin(tenant_id, those, {})).rows : [];
+  return predecessors.rows.length > 0 ? (await rows.findWithin(tenant_id, filter, {})).rows : [];
 }
 
 /** Records that a memory's successor supersedes it (spec: States, Memory). */

@@ -27,8 +27,8 @@ export async function createMemory(memories: Memories, ctx: Call<NewMemory>) {
 }
 
 /** Returns the row of a new memory, checked as for creating it. @throws Fault validation_error, not_found */
-export function prepareMemory(memories: Memories, ctx: RequestContext, given: NewMemory): Promise<MemoryDoc> {
-  return new Creation(memories, ctx).prepare(given);
+export function prepareMemory(memories: Memories, ctx: RequestContext, input: NewMemory): Promise<MemoryDoc> {
+  return new Creation(memories, ctx).prepare(input);
 }
 
 /** Inserts a row that supersedes nothing, once. */
@@ -47,10 +47,10 @@ const AT_ONCE = 50;
 
 /** Creates each memory independently; returns in order the memory or the error that refused it. */
 export async function createMemories(memories: Memories, ctx: Call<{ memories: unknown[] }>) {
-  const given = ctx.params.memories;
+  const inputs = ctx.params.memories;
   const results: unknown[] = [];
-  for (let from = 0; from < given.length; from += AT_ONCE) {
-    const made = await new Creation(memories, ctx).createMany(given.slice(from, from + AT_ONCE), from);
+  for (let from = 0; from < inputs.length; from += AT_ONCE) {
+    const made = await new Creation(memories, ctx).createMany(inputs.slice(from, from + AT_ONCE), from);
     results.push(...made.map(toResult));
   }
   return { results };
@@ -90,16 +90,16 @@ class Creation {
     this.#at = memories.now();
   }
 
-  async createOne(given: NewMemory): Promise<MemoryDoc> {
-    const row = await this.prepare(given);
+  async createOne(input: NewMemory): Promise<MemoryDoc> {
+    const row = await this.prepare(input);
     if (row.supersedes_id !== null) return this.#createSuperseding(row);
     return insertMemory(this.#memories, this.#ctx, row);
   }
 
   /** @param from position of the first in the request */
-  async createMany(given: unknown[], from: number): Promise<(MemoryDoc | Error)[]> {
+  async createMany(inputs: unknown[], from: number): Promise<(MemoryDoc | Error)[]> {
     const rows = await Promise.all(
-      given.map(async (each, i) => {
+      inputs.map(async (each, i) => {
         const refused = checkKeys(each) ?? checkFields(each);
         return refused ?? this.prepare(each as NewMemory, from + i).catch(faultOnly);
       }),
@@ -149,37 +149,41 @@ class Creation {
 
   /** @param i position in a batch */
   async prepare({ subject: about, ...body }: NewMemory, i?: number): Promise<MemoryDoc> {
-    const given = { ...body, metadata: withSubject(body.metadata, about) };
+    const input = { ...body, metadata: withSubject(body.metadata, about) };
     const { caller, idempotency_seed } = this.#ctx.meta;
     const { tenant_id } = caller;
     // Before any wait: ids keep the order of the request.
     const _id = newUuid(idempotency_seed, i);
     const [team_id, cited, subject] = await Promise.all([
-      this.#teamOf(given),
-      this.#cited(given),
-      given.source_event_id
-        ? this.#lookUp<string | null>("events.subject_of", { tenant_id, id: given.source_event_id })
+      this.#teamOf(input),
+      this.#cited(input),
+      input.source_event_id
+        ? this.#lookUp<string | null>("events.subject_of", { tenant_id, id: input.source_event_id })
         : null,
       // That of a single memory is checked with its parameters.
-      i !== undefined && given.project_id
-        ? this.#lookUp("projects.require", { tenant_id, key: given.project_id })
+      i !== undefined && input.project_id
+        ? this.#lookUp("projects.require", { tenant_id, key: input.project_id })
         : null,
     ]);
     const owner = ownerIds(callerId(caller));
-    if (given.supersedes_id) {
-      const found = await this.#memories.findReadable(this.#ctx, given.supersedes_id, this.#callerAccess());
-      await requireReplaceable(this.#ctx, found, { ...owner, scope: given.scope, team_id });
+    if (input.supersedes_id) {
+      const predecessor = await this.#memories.findReadable(
+        this.#ctx,
+        input.supersedes_id,
+        this.#callerAccess(),
+      );
+      await requireReplaceable(this.#ctx, predecessor, { ...owner, scope: input.scope, team_id });
       // A memory that an interrupted try of this request replaced is recognised when it is replaced again.
-      if (found.doc.status !== "active" && !idempotency_seed) throw notActive(found.doc);
+      if (predecessor.doc.status !== "active" && !idempotency_seed) throw notActive(predecessor.doc);
     }
     const source_subjects = [subject, cited?.subject].flatMap((each) => each || []);
     const beginning: Beginning = {
       ...{ _id, tenant_id, ...owner, team_id, at: this.#at },
-      subjects: [...new Set([...subjectsIn(given.metadata), ...source_subjects])],
+      subjects: [...new Set([...subjectsIn(input.metadata), ...source_subjects])],
       source_subjects,
       citations: cited ? [cited.citation] : [],
     };
-    return newMemory(given, beginning, this.#memories.windowMs);
+    return newMemory(input, beginning, this.#memories.windowMs);
   }
 
   /** Returns the team of a new memory. @throws Fault validation_error */

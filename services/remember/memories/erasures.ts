@@ -298,11 +298,11 @@ async function eraseOthers(
   { agent_id, subject }: EraseTarget,
   dry_run: boolean,
 ): Promise<Counts> {
-  const given = agent_id === undefined ? { subject } : { agent_id };
+  const whose = agent_id === undefined ? { subject } : { agent_id };
   if (agent_id === undefined && subject === undefined) return {};
   let counts: Counts = {};
   for (const name of erasersOf(agent_id === undefined ? "subject" : "agent"))
-    counts = sum(counts, (await broker.call<Counts, unknown>(name, { tenant_id, ...given, dry_run })) ?? {});
+    counts = sum(counts, (await broker.call<Counts, unknown>(name, { tenant_id, ...whose, dry_run })) ?? {});
   return counts;
 }
 
@@ -329,11 +329,11 @@ export async function eraseEverywhere(
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {
-  const found = await askAll(ctx, { tenant_id, ids });
+  const answers = await askAll(ctx, { tenant_id, ids });
   const citations = await cites.deleteMany(tenant_id, { memory_id: { $in: ids } });
   await keys.deleteMany(tenant_id, { memory_id: { $in: ids } });
   const searched = await ctx.call<Counts, unknown>("search.drop", { tenant_id, kind: "memory", ids });
-  return [...found, searched].reduce(sum, { citations });
+  return [...answers, searched].reduce(sum, { citations });
 }
 
 /** Counts what `eraseEverywhere` would erase. */
@@ -343,9 +343,9 @@ async function countEverywhere(
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {
-  const found = await askAll(ctx, { tenant_id, ids, dry_run: true });
+  const answers = await askAll(ctx, { tenant_id, ids, dry_run: true });
   const citations = await cites.count(tenant_id, { memory_id: { $in: ids } });
-  return found.reduce(sum, { citations });
+  return answers.reduce(sum, { citations });
 }
 
 const askAll = (ctx: Pick<ServiceBroker, "call">, asked: EraseMemories) =>

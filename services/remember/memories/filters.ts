@@ -39,14 +39,14 @@ export function filterLabels(row: object): string[] {
 
 /** Returns a search's conditions. */
 export function toWhere(filters: MemoryFilters & { metadata?: Static<typeof MetadataFilter> }) {
-  const given = values.flatMap(([name, { entry }]) => {
+  const conditions = values.flatMap(([name, { entry }]) => {
     const value = filters[name];
     return value === undefined ? [] : [{ name, entry, value }];
   });
   const { metadata } = filters;
   return {
-    ...Object.fromEntries(given.flatMap(({ entry, value }) => (entry ? [[entry, value]] : []))),
-    audience: given.flatMap(({ name, entry, value }) => (entry ? [] : [[`${name}:${value}`]])),
+    ...Object.fromEntries(conditions.flatMap(({ entry, value }) => (entry ? [[entry, value]] : []))),
+    audience: conditions.flatMap(({ name, entry, value }) => (entry ? [] : [[`${name}:${value}`]])),
     times: Object.fromEntries(
       times.flatMap(([name, { entry }]) => {
         const bounds = boundsOf(filters[`${name}_from`], filters[`${name}_until`]);
@@ -124,15 +124,15 @@ function toConditions(filter: Static<typeof MetadataFilter>): MetadataCondition[
 }
 
 function toRange(key: string, bounds: Record<string, string | number>): MetadataRange | undefined {
-  const found = Object.entries(bounds).map(([operator, bound]) => ({ operator, bound: comparable(bound) }));
-  const kinds = new Set(found.map(({ bound }) => bound?.of));
+  const limits = Object.entries(bounds).map(([operator, bound]) => ({ operator, bound: comparable(bound) }));
+  const kinds = new Set(limits.map(({ bound }) => bound?.of));
   const [of] = kinds;
-  if (found.length === 0) return undefined;
+  if (limits.length === 0) return undefined;
   if (kinds.size > 1 || of === undefined) {
     const expected = "numbers, or dates or times with their zone";
     throw invalidValue(`metadata.${key}`, `metadata.${key}: expected bounds of one kind: ${expected}.`, {
       expected,
     });
   }
-  return { of, ...Object.fromEntries(found.map(({ operator, bound }) => [operator, bound?.at])) };
+  return { of, ...Object.fromEntries(limits.map(({ operator, bound }) => [operator, bound?.at])) };
 }

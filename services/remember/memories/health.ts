@@ -88,8 +88,8 @@ async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): 
   const { tenant_id } = ctx.meta.caller;
   let after = "";
   for (let seen = 0; seen < MOST_EDGES; seen += PAGE) {
-    const asked = { tenant_id, after, limit: PAGE };
-    const edges = await ctx.call<Ends[], object>("relationships.page", asked);
+    const params = { tenant_id, after, limit: PAGE };
+    const edges = await ctx.call<Ends[], object>("relationships.page", params);
     for (const { source_memory_id, target_memory_id } of edges) {
       for (const end of [source_memory_id, target_memory_id]) if (memories.has(end)) linked.add(end);
     }

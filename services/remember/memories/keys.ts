@@ -28,11 +28,11 @@ export async function putByKey(memories: Memories, ctx: Call<Put>) {
   const { namespace, key, ...body } = ctx.params;
   const caller = ctx.meta.caller as AgentCaller;
   const { tenant_id } = caller;
-  const given: NewMemory = {
+  const input: NewMemory = {
     ...{ title: key, type: "semantic", scope: "agent", content: textOf(body.metadata) },
     ...body,
   };
-  const row = { ...(await prepareMemory(memories, ctx, given)), namespace: toStored(namespace), key };
+  const row = { ...(await prepareMemory(memories, ctx, input)), namespace: toStored(namespace), key };
   const _id = idOf(caller, ctx.params);
   const attempt = async () => {
     const { memory_id } = await memories.keys.insertOnce({ _id, tenant_id, memory_id: row._id });

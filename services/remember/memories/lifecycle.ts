@@ -86,12 +86,12 @@ type ChangedFields = Omit<ParamsOf<typeof updateMemory>, "id">;
 /** Fields stored as given. */
 const PLAIN = ["title", "content", "confidence", "importance"] as const;
 
-function settingsOf(given: ChangedFields, doc: MemoryDoc): Partial<MemoryDoc> {
-  const { project_id, tags, expires_at, freshness_date } = given;
-  const metadata = metadataAfter(given, doc);
-  const plain = PLAIN.filter((field) => given[field] !== undefined);
+function settingsOf(changes: ChangedFields, doc: MemoryDoc): Partial<MemoryDoc> {
+  const { project_id, tags, expires_at, freshness_date } = changes;
+  const metadata = metadataAfter(changes, doc);
+  const plain = PLAIN.filter((field) => changes[field] !== undefined);
   return {
-    ...Object.fromEntries(plain.map((field) => [field, given[field]])),
+    ...Object.fromEntries(plain.map((field) => [field, changes[field]])),
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(tags !== undefined && { tags: canonicalTags(tags ?? []) }),
     ...(metadata !== undefined && { metadata: metadataText(metadata), subjects: subjectsOf(doc, metadata) }),
@@ -101,13 +101,13 @@ function settingsOf(given: ChangedFields, doc: MemoryDoc): Partial<MemoryDoc> {
 }
 
 /** Returns the times of a memory if they change, with what they were before. @throws Fault validation_failed */
-function correctedTimes(given: ChangedFields, doc: MemoryDoc, by: Caller, at: Date): Partial<MemoryDoc> {
+function correctedTimes(changes: ChangedFields, doc: MemoryDoc, by: Caller, at: Date): Partial<MemoryDoc> {
   const freshness_date =
-    given.freshness_date === undefined ? doc.freshness_date : parseDate(given.freshness_date);
-  const times = timesOf(given, { ...doc, freshness_date });
+    changes.freshness_date === undefined ? doc.freshness_date : parseDate(changes.freshness_date);
+  const times = timesOf(changes, { ...doc, freshness_date });
   const [before, after] = [doc, { ...doc, ...times, freshness_date }].map(presentValidity);
   if (JSON.stringify(before) === JSON.stringify(after)) return {};
-  const who = { ...ownerIds(callerId(by)), reason: given.reason ?? null };
+  const who = { ...ownerIds(callerId(by)), reason: changes.reason ?? null };
   return { ...times, ...corrected(doc, who, at) };
 }
 
@@ -121,11 +121,11 @@ function metadataAfter({ metadata, subject }: ChangedFields, doc: MemoryDoc): Ch
 /** Returns the subjects after an update of metadata: replaces those of the old metadata, keeps those of its sources. */
 function subjectsOf(
   { metadata, subjects, source_subjects = [] }: MemoryDoc,
-  given: ChangedFields["metadata"],
+  changed: ChangedFields["metadata"],
 ) {
   const old = subjectsIn(JSON.parse(metadata));
   const kept = subjects.filter((each) => !old.includes(each));
-  return [...new Set([...subjectsIn(given), ...source_subjects, ...kept])];
+  return [...new Set([...subjectsIn(changed), ...source_subjects, ...kept])];
 }
 
 /** @throws Fault validation_error, business_rule_violation, not_found, forbidden, conflict */

@@ -35,14 +35,14 @@ export async function listMemories(memories: Memories, ctx: Call<Params>) {
   const { offset = 0, limit = 50, sort: by = "created_at", order: direction = "desc", cursor } = params;
   const order: Order = { by, sign: direction === "asc" ? 1 : -1 };
   const after = cursor === undefined ? undefined : parsePlace(cursor, by);
-  const asked = {
+  const query = {
     ...{ memories: memories.rows, tenant_id, access, params, now: memories.now() },
     past: await memories.heldAt(tenant_id, params),
     ...{ order, after, most: offset + limit + 1 },
   };
   const { places, count } = await (params.search || params.metadata !== undefined || by === "title"
-    ? placesByReading(asked)
-    : placesInOrder(asked));
+    ? placesByReading(query)
+    : placesInOrder(query));
   const ids = places.slice(offset, offset + limit).map(({ _id }) => _id);
   // Limited to the size of one answer.
   const rows = await memories.rows.findEach(tenant_id, ids);
@@ -75,9 +75,9 @@ interface Places {
 }
 
 /** Merges partitions that an index returns in order. */
-async function placesInOrder(asked: ListQuery): Promise<Places> {
-  const { memories, tenant_id, params, order, after, most } = asked;
-  const wanted = [statusOf(params), ...buildClauses(asked)];
+async function placesInOrder(query: ListQuery): Promise<Places> {
+  const { memories, tenant_id, params, order, after, most } = query;
+  const wanted = [statusOf(params), ...buildClauses(query)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
   const options = {
     sort: { [order.by]: order.sign, _id: order.sign },
@@ -92,10 +92,10 @@ async function placesInOrder(asked: ListQuery): Promise<Places> {
     ]);
     return { places, count };
   };
-  const found = await Promise.all(splitPartitions(asked.access, params.scope).map(inPartition));
+  const parts = await Promise.all(splitPartitions(query.access, params.scope).map(inPartition));
   return {
-    places: found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order)),
-    count: found.reduce((sum, { count }) => sum + count, 0),
+    places: parts.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order)),
+    count: parts.reduce((sum, { count }) => sum + count, 0),
   };
 }
 
@@ -103,14 +103,14 @@ async function placesInOrder(asked: ListQuery): Promise<Places> {
  * Reads rows, to find a text or metadata, or to sort by title: the stores compare texts with their case. It reads in small
  * windows, and for a text or metadata up to a limit.
  */
-async function placesByReading(asked: ListQuery): Promise<Places> {
-  const { memories, tenant_id, params, order, most } = asked;
-  const after = asked.after && withTitleKey(asked.after);
+async function placesByReading(query: ListQuery): Promise<Places> {
+  const { memories, tenant_id, params, order, most } = query;
+  const after = query.after && withTitleKey(query.after);
   const statuses = includesSuperseded(params) ? IN_FORCE_OR_REPLACED : ["active" as const];
   const pattern = params.search ? containing(params.search) : null;
   const metadata = params.metadata === undefined ? [] : readConditions(params.metadata);
   const wanted = [
-    ...buildClauses(asked),
+    ...buildClauses(query),
     pattern ? { $or: [{ title: pattern }, { content: pattern }] } : {},
     ...metadata.map(mayHave),
   ];
@@ -118,14 +118,14 @@ async function placesByReading(asked: ListQuery): Promise<Places> {
   const projection = { [order.by]: 1 as const };
   let places: ListPosition[] = [];
   let count = 0;
-  for (const readers of splitPartitions(asked.access, params.scope, Number.POSITIVE_INFINITY))
+  for (const readers of splitPartitions(query.access, params.scope, Number.POSITIVE_INFINITY))
     for (const status of statuses) {
       const partition = [readers, { status }];
       for await (const range of splitWindows(memories, tenant_id, partition, mostRead)) {
         const rows = await memories.find(tenant_id, joined([...partition, range, ...wanted]), { projection });
-        const found = (await withMetadata(memories, tenant_id, rows, metadata)).map(withTitleKey);
-        count += found.length;
-        const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
+        const page = (await withMetadata(memories, tenant_id, rows, metadata)).map(withTitleKey);
+        count += page.length;
+        const beyond = after ? page.filter((place) => compare(place, after, order) > 0) : page;
         places = [...places, ...beyond].sort((a, b) => compare(a, b, order)).slice(0, most);
       }
     }
@@ -151,7 +151,7 @@ export async function latest(
 ): Promise<MemoryDoc[]> {
   const order: Order = { by: "created_at", sign: -1 };
   const sort = { created_at: -1, _id: -1 } as const;
-  const found = await Promise.all(
+  const parts = await Promise.all(
     splitPartitions(access, scope).map((partition) => {
       const clauses = buildClauses({ params: {}, past, now });
       const filter = joined([
@@ -163,7 +163,7 @@ export async function latest(
       return memories.findWithin(tenant_id, filter, { sort, limit });
     }),
   );
-  const merged = found.flatMap(({ rows }) => rows).sort((a, b) => compare(a, b, order));
+  const merged = parts.flatMap(({ rows }) => rows).sort((a, b) => compare(a, b, order));
   return merged.slice(0, limit);
 }
 
@@ -227,12 +227,12 @@ const MOST_PARTITIONS = 16;
 function splitPartitions(access: Access, scope: MemoryScope | undefined, most = MOST_PARTITIONS): Clause[] {
   const { agent_ids, team_ids } = access;
   if (agent_ids.length + team_ids.length >= most) return [{ ...visibleTo(access), ...(scope && { scope }) }];
-  const asked = (...scopes: MemoryScope[]) => scope === undefined || scopes.includes(scope);
-  const institution = asked("institutional") ? [{ scope: "institutional" as const, team_id: null }] : [];
-  const teams = asked("team") ? team_ids.map((team_id) => ({ scope: "team" as const, team_id })) : [];
+  const includes = (...scopes: MemoryScope[]) => scope === undefined || scopes.includes(scope);
+  const institution = includes("institutional") ? [{ scope: "institutional" as const, team_id: null }] : [];
+  const teams = includes("team") ? team_ids.map((team_id) => ({ scope: "team" as const, team_id })) : [];
   const kept = [
-    ...(asked("agent") ? [{ scope: "agent" as const }] : []),
-    ...(asked("team") ? [{ scope: "team" as const, team_id: { $nin: team_ids } }] : []),
+    ...(includes("agent") ? [{ scope: "agent" as const }] : []),
+    ...(includes("team") ? [{ scope: "team" as const, team_id: { $nin: team_ids } }] : []),
   ];
   const owned = kept.length ? agent_ids.map((agent_id) => ({ agent_id, $or: kept })) : [];
   return [...institution, ...teams, ...owned];
@@ -277,8 +277,8 @@ async function withMetadata(
   if (conditions.length === 0 || rows.length === 0) return rows;
   const fits = metadataCheck(conditions);
   const fitting = new Set<string>();
-  const those = { _id: { $in: rows.map(({ _id }) => _id) } };
-  for await (const batch of memories.batches(tenant_id, those, { projection: { metadata: 1 } }))
+  const filter = { _id: { $in: rows.map(({ _id }) => _id) } };
+  for await (const batch of memories.batches(tenant_id, filter, { projection: { metadata: 1 } }))
     for (const { _id, metadata } of batch) if (fits(packMetadata(JSON.parse(metadata)))) fitting.add(_id);
   return rows.filter(({ _id }) => fitting.has(_id));
 }

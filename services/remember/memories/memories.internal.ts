@@ -51,8 +51,8 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
 
     /** Returns which of these exist, in any status. */
     existing: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
-      const found = await rows.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
-      return found.map(({ _id }) => _id);
+      const existing = await rows.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
+      return existing.map(({ _id }) => _id);
     }),
 
     /** Lets erasures by a subject find the memories that cite a document. */

@@ -141,7 +141,7 @@ function newPlacing(rows: TenantCollection<MemoryDoc>, now: () => number): (ctx:
   const asking = { by: "finding_due_at", batch: BATCH, where: WRITTEN, projection: PROJECTION } as const;
   const due = new Due({ rows, now, ...asking });
   return (ctx) =>
-    due.work((tenant_id, those) => ctx.call("findings.place", { tenant_id, due: those.map(toDueFinding) }));
+    due.work((tenant_id, rows) => ctx.call("findings.place", { tenant_id, due: rows.map(toDueFinding) }));
 }
 
 function toDueFinding(row: MemoryDoc) {
@@ -233,13 +233,13 @@ async function readHistory(memories: Memories, ctx: RequestContext, id: string) 
   const { tenant_id } = doc;
   // Those that the caller may not read lead to others.
   const seen = new Set([id]);
-  const found = new Map([[id, doc]]);
+  const byId = new Map([[id, doc]]);
   const add = async (filter: Where<MemoryDoc>): Promise<MemoryDoc[]> => {
     const { rows } = await memories.rows.findWithin(tenant_id, filter, { limit: MOST_VERSIONS });
     const fresh = rows.filter(({ _id }) => !seen.has(_id));
     for (const row of fresh) {
       seen.add(row._id);
-      if (memories.mayReadById(ctx.meta.caller, access, row)) found.set(row._id, row);
+      if (memories.mayReadById(ctx.meta.caller, access, row)) byId.set(row._id, row);
     }
     return fresh;
   };
@@ -250,16 +250,16 @@ async function readHistory(memories: Memories, ctx: RequestContext, id: string) 
     const next = some.flatMap(({ superseded_by }) => superseded_by ?? []);
     some = next.length > 0 ? await add({ _id: { $in: next } }) : [];
   }
-  const versions = [...found.values()].sort(
+  const versions = [...byId.values()].sort(
     (a, b) => b.created_at.getTime() - a.created_at.getTime() || (a._id < b._id ? 1 : -1),
   );
-  const replacing = new Map([...found.values()].map((row) => [row.superseded_by, row.superseded_reason]));
+  const replacing = new Map([...byId.values()].map((row) => [row.superseded_by, row.superseded_reason]));
   return {
     versions: versions.slice(0, MOST_VERSIONS).map((row) => ({
       ...{ id: row._id, title: row.title, content: row.content, status: row.status as MemoryStatus },
       ...{ valid: presentValidity(row), recorded_at: row.created_at.toISOString() },
       ...{ agent_id: row.agent_id, user_id: row.user_id, reason: replacing.get(row._id) ?? null },
-      superseded_by: row.superseded_by !== null && found.has(row.superseded_by) ? row.superseded_by : null,
+      superseded_by: row.superseded_by !== null && byId.has(row.superseded_by) ? row.superseded_by : null,
       superseded_at: row.invalid_at?.toISOString() ?? null,
       corrections: correctionsOf(row)
         .reverse()

@@ -98,9 +98,9 @@ export class Memories {
   }
 
   /** Returns the times of a question about the past; undefined for one about the present. */
-  async heldAt(tenant_id: string, asked: AsOf): Promise<HeldAt | undefined> {
-    const time = heldAt(asked, this.now());
-    if (!time || asked.known_at === undefined) return time;
+  async heldAt(tenant_id: string, asOf: AsOf): Promise<HeldAt | undefined> {
+    const time = heldAt(asOf, this.now());
+    if (!time || asOf.known_at === undefined) return time;
     const since = { corrected_at: { $gt: new Date(time.known) } };
     const options = { limit: MOST_CORRECTED, projection: { content: 0, metadata: 0, citations: 0 } } as const;
     const { rows } = await this.rows.findWithin(tenant_id, since, options);

@@ -21,15 +21,15 @@ export interface Beginning
 }
 
 /** Creates a row. @param windowMs how long an expired memory can be restored */
-export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, windowMs: number): MemoryDoc {
-  const expires_at = parseDate(given.expires_at);
+export function newMemory(input: NewMemory, { at, ...beginning }: Beginning, windowMs: number): MemoryDoc {
+  const expires_at = parseDate(input.expires_at);
   const purge_at = purgeAt(expires_at, at, windowMs);
   return {
     ...beginning,
-    ...contentOf(given),
-    ...timesOf(given, { freshness_date: parseDate(given.freshness_date), created_at: at }),
-    ...(given.reason && { reason: given.reason }),
-    scope: given.scope,
+    ...contentOf(input),
+    ...timesOf(input, { freshness_date: parseDate(input.freshness_date), created_at: at }),
+    ...(input.reason && { reason: input.reason }),
+    scope: input.scope,
     expires_at,
     ...(purge_at && { purge_at }),
     invalid_at: null,
@@ -42,10 +42,10 @@ export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, win
     last_cited_at: null,
     rank_cites: 0,
     // A replacement comes into force once its predecessor is superseded (create.ts).
-    ...(given.supersedes_id
+    ...(input.supersedes_id
       ? { status: "pending", pending_at: at }
       : { status: "active", announce: [{ id: beginning._id, what: "created", at }], announce_at: at }),
-    ...(given.scope === "institutional" && {
+    ...(input.scope === "institutional" && {
       finding_due_at: at,
       finding_origin: "created",
       finding_from_scope: null,
@@ -53,22 +53,22 @@ export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, win
   };
 }
 
-function contentOf(given: NewMemory) {
+function contentOf(input: NewMemory) {
   return {
-    type: given.type,
-    title: given.title,
-    content: given.content,
-    confidence: given.confidence ?? UNJUDGED,
-    importance: given.importance ?? UNJUDGED,
-    metadata: metadataText(given.metadata),
-    source_type: given.source_type ?? null,
-    source_id: given.source_id ?? null,
-    source_url: given.source_url ?? null,
-    source_event_id: given.source_event_id ?? null,
-    freshness_date: parseDate(given.freshness_date),
-    project_id: given.project_id || null,
-    tags: canonicalTags(given.tags ?? []),
-    supersedes_id: given.supersedes_id ?? null,
+    type: input.type,
+    title: input.title,
+    content: input.content,
+    confidence: input.confidence ?? UNJUDGED,
+    importance: input.importance ?? UNJUDGED,
+    metadata: metadataText(input.metadata),
+    source_type: input.source_type ?? null,
+    source_id: input.source_id ?? null,
+    source_url: input.source_url ?? null,
+    source_event_id: input.source_event_id ?? null,
+    freshness_date: parseDate(input.freshness_date),
+    project_id: input.project_id || null,
+    tags: canonicalTags(input.tags ?? []),
+    supersedes_id: input.supersedes_id ?? null,
   };
 }
 

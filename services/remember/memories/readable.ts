@@ -28,15 +28,15 @@ export async function readableMemories(
   ids: Iterable<string>,
   { brief = false }: Options = {},
 ): Promise<Map<string, ReadableMemory>> {
-  const found = new Map<string, ReadableMemory>();
+  const readable = new Map<string, ReadableMemory>();
   const wanted = [...new Set(ids)];
   const chunk = brief ? BRIEF_CHUNK : CHUNK;
   for (let at = 0; at < wanted.length; at += chunk) {
     const some = { ids: wanted.slice(at, at + chunk), brief };
     const rows = await ctx.call<ReadableMemory[], unknown>("memories.readable", some);
-    for (const row of rows) found.set(row.id, row);
+    for (const row of rows) readable.set(row.id, row);
   }
-  return found;
+  return readable;
 }
 
 /** Returns only those in force or superseded: forgotten and expired memories are on no path. */
@@ -46,9 +46,9 @@ export async function standingMemories(
   now: number,
   options?: Options,
 ): Promise<Map<string, ReadableMemory>> {
-  const found = await readableMemories(ctx, ids, options);
-  for (const [id, memory] of found) if (!isStanding(memory, now)) found.delete(id);
-  return found;
+  const readable = await readableMemories(ctx, ids, options);
+  for (const [id, memory] of readable) if (!isStanding(memory, now)) readable.delete(id);
+  return readable;
 }
 
 /** Returns a memory that the caller may read by id. @throws Fault not_found */
@@ -88,7 +88,7 @@ export async function isReadByAllReaders(
   const { agent_id } = memory;
   if (agent_id === null || agent_id === successor.agent_id || successor.scope === "institutional")
     return true;
-  const asked = { tenant_id, agent_ids: [agent_id] };
-  const [owner] = await ctx.call<Owned[], unknown>("agents.get_many", asked);
+  const params = { tenant_id, agent_ids: [agent_id] };
+  const [owner] = await ctx.call<Owned[], unknown>("agents.get_many", params);
   return !owner || mayRead(agentAccess(owner), successor);
 }

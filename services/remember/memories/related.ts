@@ -36,8 +36,8 @@ export async function withRelated(
   const best = new Map(
     hits.slice(0, MOST.from).flatMap((hit) => (hit.score >= least ? [[hit.row._id, hit]] : [])),
   );
-  const asked = { tenant_id, ids: [...best.keys()] };
-  const edges = await ctx.call<LeadingEdge[], unknown>("relationships.leading", asked).catch(none);
+  const params = { tenant_id, ids: [...best.keys()] };
+  const edges = await ctx.call<LeadingEdge[], unknown>("relationships.leading", params).catch(none);
   const known = new Map(hits.map((hit) => [hit.row._id, hit.score]));
   const leads = edges
     .flatMap(({ from, to, type, strength }) => {

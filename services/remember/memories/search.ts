@@ -104,15 +104,15 @@ export async function recall(memories: Memories, ctx: Pick<Call<Recall>, "call" 
 
 /** Queries the index and returns the hits' rows that the caller may find. */
 export async function findRows(memories: Memories, ctx: Pick<Call, "call">, find: SearchFind) {
-  const found = await ctx.call<SearchFound, SearchFind>("search.find", find);
-  const hits = await goodRows(memories, find, found.hits.slice(0, find.limit));
-  const spare = found.hits.slice(find.limit);
+  const result = await ctx.call<SearchFound, SearchFind>("search.find", find);
+  const hits = await goodRows(memories, find, result.hits.slice(0, find.limit));
+  const spare = result.hits.slice(find.limit);
   // Usually all of the first hits qualify, so that no others need to be read.
-  if (hits.length < Math.min(find.limit, found.hits.length))
+  if (hits.length < Math.min(find.limit, result.hits.length))
     hits.push(...(await goodRows(memories, find, spare)));
-  if (!found.isPart) return { found, hits };
+  if (!result.isPart) return { found: result, hits };
   return {
-    found,
+    found: result,
     hits: await withRelated(ctx, find, hits, async (leads) =>
       (await goodRows(memories, find, leads)).filter(({ row }) => fits(row, find)),
     ),
@@ -169,9 +169,9 @@ function whereOf({
 }
 
 /** Names each candidate, also those that were not returned, and adds what relationships have led to. */
-async function presentPlan(memories: Memories, ctx: Call, plan: SearchPlan, given: FoundRow[]) {
+async function presentPlan(memories: Memories, ctx: Call, plan: SearchPlan, shown: FoundRow[]) {
   const finals = new Map(plan.results.map(({ id, final }) => [id, final]));
-  const led = given
+  const led = shown
     .filter(({ row, score, through }) => through !== undefined && finals.get(row._id) !== score)
     .map(({ row: { _id: id, confidence, created_at }, score, through }) => {
       const recency = recentShare(created_at.getTime(), memories.now().getTime());
@@ -186,7 +186,7 @@ async function presentPlan(memories: Memories, ctx: Call, plan: SearchPlan, give
     { brief: true },
   );
   const stage = "relationships";
-  const funnel = [...plan.funnel, { stage, in: given.length - led.length, out: given.length }];
+  const funnel = [...plan.funnel, { stage, in: shown.length - led.length, out: shown.length }];
   const { id = "" } = plan.expect ?? {};
   const reason = `A relationship leads to it from a better result: ${ledTo.get(id)}.`;
   const expect = ledTo.has(id) ? { id, found: true, stage, reason } : plan.expect;

@@ -29,13 +29,13 @@ async function supersedeBy(memories: Memories, ctx: CallOf<typeof supersedeMemor
       "superseded_by_id: expected another memory; a memory cannot supersede itself.",
     );
   // Sequential: if both are missing, the error always names the one in the path.
-  const found = await memories.findReadable(ctx, id);
-  const { doc: loser } = found;
+  const predecessor = await memories.findReadable(ctx, id);
+  const { doc: loser } = predecessor;
   const { doc: winner } = await memories.findReadable(ctx, winner_id);
   const seed = ctx.meta.idempotency_seed;
   // An earlier try of this request did it.
   if (seed !== undefined && loser.superseded_seed === seed && loser.status === "superseded") return loser;
-  await requireReplaceable(ctx, found, winner);
+  await requireReplaceable(ctx, predecessor, winner);
   if (winner.status !== "active") throw notActive(winner);
   if (loser.status !== "active") throw notActive(loser);
   // An expired successor would leave neither visible.

@@ -82,14 +82,14 @@ interface ValidityFields {
  */
 export function timesOf({ valid_from, valid_until }: ValidityFields, doc: Times) {
   const known = validityOf(doc).from;
-  const given = valid_from ? startOf(valid_from) : undefined;
+  const start = valid_from ? startOf(valid_from) : undefined;
   // A value that was read may be written back.
   const isGiven =
-    valid_from === undefined || given?.getTime() === known.getTime()
+    valid_from === undefined || start?.getTime() === known.getTime()
       ? (doc.valid_from_given ?? false)
-      : given !== undefined;
+      : start !== undefined;
   const kept = valid_from === undefined ? doc.valid_from : undefined;
-  const from = isGiven ? (given ?? kept ?? known) : (doc.freshness_date ?? doc.created_at);
+  const from = isGiven ? (start ?? kept ?? known) : (doc.freshness_date ?? doc.created_at);
   const until = valid_until === undefined ? (doc.valid_until ?? null) : valid_until && startOf(valid_until);
   if (until && until <= from) {
     const expected = `a time after valid_from (${from.toISOString()})`;

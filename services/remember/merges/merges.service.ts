@@ -182,8 +182,8 @@ async function requireMergeable(
   survivor_id: string,
   now: number,
 ): Promise<void> {
-  const asked = { tenant_id, ids, brief: true };
-  const rows = await ctx.call<ReadableMemory[], unknown>("memories.get_many", asked);
+  const params = { tenant_id, ids, brief: true };
+  const rows = await ctx.call<ReadableMemory[], unknown>("memories.get_many", params);
   for (const id of ids) {
     const memory = rows.find((each) => each.id === id) ?? null;
     requireActive(requireFound(memory, "memory", id), now);

@@ -71,7 +71,7 @@ async function readGraph(
   const { tenant_id } = ctx.meta.caller;
   const { id, depth = 1, include_superseded = false } = ctx.params;
   const nodes = new Map<string, ReadableMemory>([[id, await requireReadable(ctx, id)]]);
-  const found = new Map<string, BareEdge>();
+  const byId = new Map<string, BareEdge>();
   let frontier = [id];
   let truncated = false;
   for (let hop = 0; hop < depth && frontier.length > 0; hop++) {
@@ -82,10 +82,10 @@ async function readGraph(
     const next = shown.slice(0, MOST_NODES - nodes.size);
     truncated ||= next.length < shown.length || beyond.length > MOST_LOOKED_AT;
     for (const memory of next) nodes.set(memory.id, memory);
-    for (const edge of met) found.set(edge._id, edge);
+    for (const edge of met) byId.set(edge._id, edge);
     frontier = next.map((memory) => memory.id);
   }
-  const within = [...found.values()].filter((edge) => listEnds([edge]).every((end) => nodes.has(end)));
+  const within = [...byId.values()].filter((edge) => listEnds([edge]).every((end) => nodes.has(end)));
   truncated ||= within.length > MOST_EDGES;
   const shown = within.slice(0, MOST_EDGES).map(({ _id }) => _id);
   const whole = await edges.findEach(tenant_id, shown);

@@ -156,9 +156,9 @@ export class EmbeddingWork {
   async #requireDimensions(vector: Float32Array | undefined): Promise<void> {
     const { index, embedder } = this.#deps;
     const dims = (await index.useModel(embedder.model))?.dims ?? null;
-    const given = vector?.length;
-    if (dims !== null && dims !== given)
-      throw new Error(`the embedder returned ${given} components, but ${embedder.model} had ${dims} before`);
+    const length = vector?.length;
+    if (dims !== null && dims !== length)
+      throw new Error(`the embedder returned ${length} components, but ${embedder.model} had ${dims} before`);
   }
 
   async #proposeDuplicates(rows: readonly VectorRow[]): Promise<void> {
@@ -262,9 +262,9 @@ export class EmbeddingStore {
     if (!first) return [];
     const ids = texts.map(({ kind, id }) => embeddingId(kind, id));
     const rows = await this.#embeddings.find(first.tenant_id, { _id: { $in: ids }, model });
-    const found = new Map(rows.map((row) => [row._id, row]));
+    const byId = new Map(rows.map((row) => [row._id, row]));
     return texts.flatMap(({ text: _, ...of }) => {
-      const row = found.get(embeddingId(of.kind, of.id));
+      const row = byId.get(embeddingId(of.kind, of.id));
       return row?.hash === of.hash ? [{ ...of, vector: toFloats(row.vector) }] : [];
     });
   }

@@ -35,7 +35,7 @@ export interface Reranked {
 /** Orders the best results of a search by another measure (extensions/reranker). */
 export interface Reranking {
   /** Returns the results in their new order, or as they are if they cannot be rated in time. */
-  order(asked: RerankingQuery, ranked: Ranked[]): Promise<Reranked>;
+  order(query: RerankingQuery, ranked: Ranked[]): Promise<Reranked>;
 }
 
 interface Dependencies {
@@ -57,16 +57,16 @@ interface Dependencies {
 export async function find(
   { index, vectors, scale, now, lacks, searching, reranking }: Dependencies,
   share: Share,
-  asked: SearchFind,
+  search: SearchFind,
 ): Promise<SearchFound> {
-  const { tenant_id, kind, access, where = {}, expect } = asked;
-  const include_superseded = (asked.include_superseded ?? false) || where.held !== undefined;
+  const { tenant_id, kind, access, where = {}, expect } = search;
+  const include_superseded = (search.include_superseded ?? false) || where.held !== undefined;
   const at = now();
-  const query = parseQuery(asked.query, at);
+  const query = parseQuery(search.query, at);
   const started = performance.now();
   const { vector, reason } = await vectors.get(query.text, share);
   const embedMs = performance.now() - started;
-  const past = query.past && !where.held && kind === "memory" && asked.past !== false ? query.past : null;
+  const past = query.past && !where.held && kind === "memory" && search.past !== false ? query.past : null;
   const asksLegs: LegsQuery = {
     ...{ tenant_id, kind, terms: query.terms, words: query.words, variants: query.variants },
     ...{ vector, access, where: { ...where, ...(past && { past }) }, include_superseded, now: at },
@@ -75,22 +75,22 @@ export async function find(
   const legs = await index.legs(asksLegs, searching);
   const direct = rank(query, legs.candidates, legs.corpus, {
     ...{ now: at, usual: scale.get() },
-    isPast: isPast(asked, query),
+    isPast: isPast(search, query),
   });
-  const leads = kind === "memory" && asked.rerank !== false;
+  const leads = kind === "memory" && search.rerank !== false;
   const led = leads ? await withOneStep({ index, searching, query, legs }, asksLegs, direct) : null;
   const ranked = led ?? direct;
-  const found = ranked.filter(({ score }) => score >= FLOOR);
+  const above = ranked.filter(({ score }) => score >= FLOOR);
   const textsOf = (ids: string[], characters: number) => index.texts(tenant_id, kind, ids, characters);
   const reranked =
-    reranking && asked.rerank !== false
-      ? await reranking.order({ query: asked.query, share, textsOf }, found)
-      : { ranked: found, reason: null, rated: 0, ms: 0 };
-  const all = [...reranked.ranked, ...ranked.slice(found.length)];
+    reranking && search.rerank !== false
+      ? await reranking.order({ query: search.query, share, textsOf }, above)
+      : { ranked: above, reason: null, rated: 0, ms: 0 };
+  const all = [...reranked.ranked, ...ranked.slice(above.length)];
   // Hits that cleared the floor and were then rated low come last, but still match.
-  const floor = Math.max(reranked.rated ? 0 : FLOOR, asked.min_score ?? 0);
+  const floor = Math.max(reranked.rated ? 0 : FLOOR, search.min_score ?? 0);
   const cleared = reranked.ranked.filter(({ score }) => score >= floor);
-  const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);
+  const hits = cleared.slice(0, search.limit + (search.spare ?? 0)).map(toHit);
   const reasons = [
     reason,
     legs.isMisfit ? "vector: the embedder returned a vector of another length" : null,
@@ -108,8 +108,8 @@ export async function find(
     no_match: hits.length === 0,
     isPart: led !== null,
     degraded: reasons.filter((each) => each !== null),
-    ...(asked.explain && {
-      plan: describePlan({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }),
+    ...(search.explain && {
+      plan: describePlan({ asked: search, legs, ranked: all, cleared, floor, embedMs, reranked }),
     }),
   };
 }
@@ -136,7 +136,7 @@ async function withOneStep(
     query: ParsedQuery;
     legs: LegsAnswer;
   },
-  asked: LegsQuery,
+  search: LegsQuery,
   ranked: Ranked[],
 ): Promise<Ranked[] | null> {
   const known = new Map(legs.candidates.map((each) => [each.id, each]));
@@ -148,7 +148,7 @@ async function withOneStep(
   const best = ranked.slice(0, MOST_STEPS.from).filter((each) => each.score >= FLOOR && isStatement(each));
   if (best[0] !== ranked[0] || !best[0] || lacks(best[0]) === 0) return null;
   const ids = best.map(({ id }) => id);
-  const texts = await index.texts(asked.tenant_id, asked.kind, ids, STEP_CHARACTERS);
+  const texts = await index.texts(search.tenant_id, search.kind, ids, STEP_CHARACTERS);
   const names = best.flatMap((from) =>
     (texts[from.id]?.match(NAMES) ?? []).flatMap((name) => terms(name).map((term) => ({ from, name, term }))),
   );
@@ -158,7 +158,7 @@ async function withOneStep(
   if (fresh.length === 0) return ranked;
   const shared = fresh.map(({ term }) => term);
   const more = { terms: [...query.terms, ...shared], variants: [], vector: null };
-  const { candidates, corpus } = await index.legs({ ...asked, ...more }, searching);
+  const { candidates, corpus } = await index.legs({ ...search, ...more }, searching);
   const rare = fresh
     .map((each, i) => ({ ...each, at: query.terms.length + i }))
     .filter(({ at }) => (corpus.frequencies[at] ?? 0) <= MOST_STEPS.shared);
@@ -213,7 +213,7 @@ interface Course {
 function describePlan(course: Course): SearchPlan {
   const { asked, legs, ranked, cleared, embedMs, reranked } = course;
   const ms = (value: number) => Math.round(value * 100) / 100;
-  const given = Math.min(cleared.length, asked.limit);
+  const shown = Math.min(cleared.length, asked.limit);
   // A neighbour that was included counts as a match.
   const matched = Math.max(legs.matched.text, legs.matched.vector, ranked.length);
   return {
@@ -227,7 +227,7 @@ function describePlan(course: Course): SearchPlan {
       { stage: "match", in: legs.visible, out: matched },
       { stage: "candidates", in: matched, out: ranked.length },
       { stage: "floor", in: ranked.length, out: cleared.length },
-      { stage: "limit", in: cleared.length, out: given },
+      { stage: "limit", in: cleared.length, out: shown },
     ],
     results: ranked.slice(0, PLAN_RESULTS).map(({ id, score, relevance, through, ...each }) => ({
       id,
@@ -292,12 +292,12 @@ export function parseQuery(query: string, now: number): ParsedQuery {
   const text = withoutInvisible(query);
   const plain = fold(text);
   const { dates, rest: dateless } = readDates(text, now);
-  const found = queryTerms(query);
-  const words = [...new Set(found.terms)].slice(0, MAX_QUERY_TERMS);
+  const inQuery = queryTerms(query);
+  const words = [...new Set(inQuery.terms)].slice(0, MAX_QUERY_TERMS);
   const said = terms(dateless).filter((term) => !QUESTION_TERMS.has(term));
   return {
     text,
-    terms: [...new Set([...words, ...found.exact])].slice(0, MAX_QUERY_TERMS),
+    terms: [...new Set([...words, ...inQuery.exact])].slice(0, MAX_QUERY_TERMS),
     words: words.length,
     variants: findVariants(query, words),
     names: findNames(dateless, words),

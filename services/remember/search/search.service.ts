@@ -272,8 +272,8 @@ class SearchNode {
       ...{ index: this.#index, store: this.#embeddings, embedder },
       owns: (tenant_id) => this.#owns(tenant_id),
       nearDuplicate: () => this.#scale.toOwn(NEAR_DUPLICATE),
-      propose: async (tenant_id, found) => {
-        const duplicates = found.map(({ a, b, similarity }) => ({ a, b, similarity }));
+      propose: async (tenant_id, pairs) => {
+        const duplicates = pairs.map(({ a, b, similarity }) => ({ a, b, similarity }));
         await this.#broker.call("merges.propose_duplicates", { tenant_id, duplicates });
       },
       refused: ({ tenant_id, kind, id, text }, kept) =>

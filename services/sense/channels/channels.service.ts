@@ -191,10 +191,10 @@ class Channels {
     const subscribing = { tenant_id, glob: event_type_glob, filter: filter_expression };
     const warnings = await ctx.call<string[], Subscribing>("interests.admit_feed", subscribing);
     const _id = newId("feed", ctx.meta.idempotency_seed);
-    const given = { _id, tenant_id, channel_id, event_type_glob, filter_expression };
-    await this.#requireNewFeed(given);
+    const feed = { _id, tenant_id, channel_id, event_type_glob, filter_expression };
+    await this.#requireNewFeed(feed);
     return changeRouting(ctx, tenant_id, `feed ${_id}`, async () => {
-      const row = await feeds.insertOnce({ ...given, created_at: this.#now() });
+      const row = await feeds.insertOnce({ ...feed, created_at: this.#now() });
       await this.#keep(row, () => feeds.delete(tenant_id, { _id }));
       return { ...toFeed(row), ...(warnings.length > 0 && { warnings }) };
     });

@@ -56,10 +56,10 @@ export class Connectors {
     const [called, rule, instead] = ["connectors", "connector_limit", "Delete one first"] as const;
     await requireCapacity({ of: this.#rows, most: MOST_CONNECTORS, called, rule, instead }, tenant_id, _id);
     const at = this.#now();
-    const given = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };
+    const connector = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };
     const address = { sealed_url: secrets.seal(url, sealedAt(_id)), shown_url: shownUrl(url) };
     const counts = nothing();
-    const row = { ...given, ...address, counts, offset: null, created_at: at, updated_at: at };
+    const row = { ...connector, ...address, counts, offset: null, created_at: at, updated_at: at };
     const doc = await this.#rows.insertOnce(row);
     await this.#announce();
     return present(doc, [], Number(this.#now()));
@@ -149,12 +149,12 @@ async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): P
 }
 
 /** Returns the queue or the address, as the kind needs. @throws Fault validation_error for the other one, or none */
-function chooseSource(kind: ConnectorKind, given: { queue?: string; address?: string }): string {
+function chooseSource(kind: ConnectorKind, body: { queue?: string; address?: string }): string {
   const [wanted, other] =
     kind === "amqp091" ? (["queue", "address"] as const) : (["address", "queue"] as const);
-  const from = given[wanted];
+  const from = body[wanted];
   if (from === undefined) throw invalidValue(wanted, `${wanted} is required for the kind ${kind}.`);
-  if (given[other] !== undefined)
+  if (body[other] !== undefined)
     throw invalidValue(other, `${other}: not allowed for the kind ${kind}. Use ${wanted} instead.`);
   return from;
 }

@@ -142,12 +142,12 @@ const PAGE = 500;
 
 /** Returns the connectors to run. In pages: an idle node without connectors needs no thread for long scans. */
 async function unpaused(connectors: ReporterDeps["connectors"]): Promise<ConnectorDoc[]> {
-  const found: ConnectorDoc[] = [];
-  for (let after = ""; ; after = (found.at(-1) as ConnectorDoc)._id) {
+  const docs: ConnectorDoc[] = [];
+  for (let after = ""; ; after = (docs.at(-1) as ConnectorDoc)._id) {
     const filter = { paused: false, _id: { $gt: after } };
     const page = await connectors.system.find(filter, { sort: { _id: 1 }, limit: PAGE }).toArray();
-    found.push(...(page as ConnectorDoc[]));
-    if (page.length < PAGE) return found;
+    docs.push(...(page as ConnectorDoc[]));
+    if (page.length < PAGE) return docs;
   }
 }
 

@@ -49,8 +49,8 @@ export class AgentDeliveries {
     const after = cursor === undefined ? {} : afterPlace(fromCursor(cursor, BY), NEWEST);
     const of = { tenant_id, agent_id };
     const states = statesOf(status);
-    const found = await Promise.all(states.map((state) => this.#newest(of, state, after, limit + 1)));
-    const { page, next_cursor } = pageOf({ rows: found.flat().sort(newestFirst) }, limit, BY);
+    const parts = await Promise.all(states.map((state) => this.#newest(of, state, after, limit + 1)));
+    const { page, next_cursor } = pageOf({ rows: parts.flat().sort(newestFirst) }, limit, BY);
     const event_ids = page.flatMap(({ event_id }) => event_id ?? []);
     const headers = await ctx.call<EventHeader[], unknown>("events.headers", { tenant_id, event_ids });
     const events = new Map(headers.map((header) => [header._id, header]));
@@ -83,12 +83,12 @@ export class AgentDeliveries {
     if (is_excluded && !isAdmin(ctx.meta.caller)) throw notFound("event", event_id as string);
     const _id = event ? deliveryId(event.event_id, agent_id) : "";
     const row = event && (await deliveries.findOne(tenant_id, { _id }, { projection: BRIEF }));
-    const found = row && present(row, event);
+    const delivery = row && present(row, event);
     const own = states[agent_id] as DeliveryHealth;
     return {
-      reasons: reasonsOf(agent, explanation, found, own),
+      reasons: reasonsOf(agent, explanation, delivery, own),
       event,
-      delivery: found,
+      delivery: delivery,
       subscriptions: subscriptions.map(({ suspended_ms: ms, ...each }) => ({
         ...each,
         suspended_until: ms > 0 ? new Date(store.now() + ms).toISOString() : null,
@@ -146,11 +146,11 @@ export class AgentDeliveries {
     let more = false;
     for (const state of ["ready", "waiting"] as const) {
       const filter = { state, agent_id, created_at: { $lt: end } };
-      for (let found = SLICE; found === SLICE && discarded < contract.MOST_DRAINED; ) {
+      for (let count = SLICE; count === SLICE && discarded < contract.MOST_DRAINED; ) {
         const ids = await deliveries.find(tenant_id, filter, { limit: SLICE, projection: { _id: 1 } });
-        found = ids.length;
+        count = ids.length;
         const guard = { _id: { $in: ids.map(({ _id }) => _id) }, state };
-        if (found) discarded += await deliveries.updateMany(tenant_id, guard, update);
+        if (count) discarded += await deliveries.updateMany(tenant_id, guard, update);
       }
       more ||= discarded >= contract.MOST_DRAINED && (await deliveries.exists(tenant_id, filter));
     }

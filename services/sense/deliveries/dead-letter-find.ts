@@ -63,15 +63,15 @@ export async function findDead(
 ): Promise<{ rows: DeliveryDoc[]; next: Place | null }> {
   const query = toQuery(caller, filter);
   if (!query) return { rows: [], next: null };
-  const found: DeliveryDoc[] = [];
+  const dead: DeliveryDoc[] = [];
   let place: Place | null | undefined = after;
-  for (let i = 0; i < windows && place !== null && found.length <= limit; i++) {
-    const { rows, end } = await readWindow(deps, query, place, limit + 1 - found.length);
-    found.push(...rows.filter(isEligible));
+  for (let i = 0; i < windows && place !== null && dead.length <= limit; i++) {
+    const { rows, end } = await readWindow(deps, query, place, limit + 1 - dead.length);
+    dead.push(...rows.filter(isEligible));
     place = end;
   }
-  const rows = found.slice(0, limit);
-  const cut = found.length > limit ? placeOf(rows.at(-1) as DeliveryDoc) : place;
+  const rows = dead.slice(0, limit);
+  const cut = dead.length > limit ? placeOf(rows.at(-1) as DeliveryDoc) : place;
   return { rows, next: cut ?? null };
 }
 

@@ -14,8 +14,8 @@ interface Death {
 const MOST_REASON = 1000;
 
 /** Returns a reason for storage: without what looks like a secret, and truncated. */
-export function keptReason(given: string): string {
-  const reason = redact(given);
+export function keptReason(text: string): string {
+  const reason = redact(text);
   if (reason.length <= MOST_REASON) return reason;
   return `${reason.slice(0, MOST_REASON - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

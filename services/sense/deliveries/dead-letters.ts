@@ -179,10 +179,10 @@ export async function chooseDead(
     throw invalidValue("ids", `The request: expected ${expected}, got ${ids ? "both" : "neither"}.`);
   }
   if (!ids) {
-    const found = await chooseMatching(deps, caller, filter, isEligible);
+    const chosen = await chooseMatching(deps, caller, filter, isEligible);
     // A deleted agent may have left dead letters: one is unknown only if there are none either.
-    if (filter.agent_id !== undefined && found.chosen.length === 0) await requireAgent(ctx, filter.agent_id);
-    return found;
+    if (filter.agent_id !== undefined && chosen.chosen.length === 0) await requireAgent(ctx, filter.agent_id);
+    return chosen;
   }
   const named = { _id: { $in: ids }, state: "dead" as const, ...(agent_id && { agent_id }) };
   const rows = await deps.deliveries.find(caller.tenant_id, named, SHORT);

@@ -183,8 +183,8 @@ export class Enqueuer {
     const requested = { state: "dead", replay_at: { $exists: true } } as const;
     const filter = { _id: { $in: rows.map(({ _id }) => _id) }, ...requested };
     const options = { projection: { _id: 1 } } as const;
-    const found = await this.#deps.deliveries.find(first.tenant_id, filter, options);
-    const ids = new Set(found.map(({ _id }) => _id));
+    const skipped = await this.#deps.deliveries.find(first.tenant_id, filter, options);
+    const ids = new Set(skipped.map(({ _id }) => _id));
     const chosen = rows.filter(({ _id }) => ids.has(_id));
     await this.#update(chosen, () => requested, revivedUpdate);
     return chosen;

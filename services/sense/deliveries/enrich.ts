@@ -32,15 +32,15 @@ const LIMITS = { shallow: 3, deep: 10 } as const;
 
 /** Returns enriched events by delivery, within 200 ms: what is missing by then is marked in the event. */
 export async function enrich(broker: ServiceBroker, receiver: Receiver, requests: EnrichRequest[]) {
-  const found = new Map<string, string>();
+  const enriched = new Map<string, string>();
   const events = requests.map(({ envelope }) => JSON.parse(envelope) as Event);
   const questions = requests.map(({ depth }, i) => JSON.stringify([depth, toQuery(events[i] as Event)]));
   const answers = await searchAll(broker, receiver, [...new Set(questions)]);
   for (const [i, { id, envelope }] of requests.entries()) {
     const enrichment = answers.get(questions[i] as string) ?? missing(`no answer within ${TIMEOUT_MS} ms`);
-    found.set(id, withEnrichment(envelope, events[i] as Event, enrichment));
+    enriched.set(id, withEnrichment(envelope, events[i] as Event, enrichment));
   }
-  return found;
+  return enriched;
 }
 
 function withEnrichment(envelope: string, event: Event, enrichment: Enrichment): string {

@@ -27,15 +27,15 @@ export type NamedLease = (delivery_id: string) => string | undefined;
 /** Returns the leases that a request names: one for all of its deliveries, or one for each. @throws Fault */
 export function namedLeases(
   delivery_ids: readonly string[],
-  given: string | readonly string[] | undefined,
+  param: string | readonly string[] | undefined,
   field = "lease",
 ): NamedLease {
-  if (typeof given !== "object") return () => given;
-  if (given.length !== delivery_ids.length) {
-    const got = `${given.length} for ${delivery_ids.length} deliveries`;
+  if (typeof param !== "object") return () => param;
+  if (param.length !== delivery_ids.length) {
+    const got = `${param.length} for ${delivery_ids.length} deliveries`;
     throw invalidValue(field, `${field}: expected one for all deliveries, or one for each, got ${got}.`);
   }
-  const leases = new Map(delivery_ids.map((id, index) => [id, given[index]]));
+  const leases = new Map(delivery_ids.map((id, index) => [id, param[index]]));
   return (id) => leases.get(id);
 }
 

@@ -47,6 +47,6 @@ export async function findReadyAgents(
   });
   const options = { limit: LIMIT, projection: { agent_id: 1 } as const };
   const rows = (await deliveries.system.find({ $or }, options).toArray()) as DeliveryDoc[];
-  const found = new Set(rows.map(({ agent_id }) => agent_id as string));
-  return { agent_ids: [...found], more: rows.length === LIMIT };
+  const ready = new Set(rows.map(({ agent_id }) => agent_id as string));
+  return { agent_ids: [...ready], more: rows.length === LIMIT };
 }

@@ -75,10 +75,10 @@ export class Ordering {
 
   /** Releases the first delivery of each group, unless another one of the group is active. */
   release(tenant_id: string, groups: Iterable<string | undefined>): void {
-    const asked = this.#asked.get(tenant_id);
-    const set = asked ?? new Set<string>();
+    const waiting = this.#asked.get(tenant_id);
+    const set = waiting ?? new Set<string>();
     for (const group of groups) if (group !== undefined) set.add(group);
-    if (asked || set.size === 0) return;
+    if (waiting || set.size === 0) return;
     this.#asked.set(tenant_id, set);
     // Not as background work: its steps would wait for turns, at 300 µs for each ordered event, and acknowledgements bound it.
     void apart(() => this.#run(tenant_id, set));
@@ -137,10 +137,10 @@ export class Ordering {
     this.#isStopped = true;
   }
 
-  async #run(tenant_id: string, asked: Set<string>): Promise<void> {
-    while (asked.size > 0 && !this.#isStopped) {
-      const batch = [...asked].slice(0, BATCH);
-      for (const group of batch) asked.delete(group);
+  async #run(tenant_id: string, groups: Set<string>): Promise<void> {
+    while (groups.size > 0 && !this.#isStopped) {
+      const batch = [...groups].slice(0, BATCH);
+      for (const group of batch) groups.delete(group);
       try {
         this.#releaseLater(tenant_id, await this.#releaseFirst(tenant_id, batch), PAUSE_MS);
       } catch (err) {
@@ -178,21 +178,21 @@ export class Ordering {
   async #findHeads(tenant_id: string, groups: string[]): Promise<{ heads: HeldDoc[]; early: string[] }> {
     if (groups.length === 0) return { heads: [], early: [] };
     const known = this.#horizons.get(tenant_id);
-    const found = await this.#findUpTo(tenant_id, groups, known?.position ?? "");
-    if (found.early.length === 0 || (known && known.until > performance.now())) return found;
-    const { heads, early } = await this.#findUpTo(tenant_id, found.early, await this.#readHorizon(tenant_id));
-    return { heads: [...found.heads, ...heads], early };
+    const rows = await this.#findUpTo(tenant_id, groups, known?.position ?? "");
+    if (rows.early.length === 0 || (known && known.until > performance.now())) return rows;
+    const { heads, early } = await this.#findUpTo(tenant_id, rows.early, await this.#readHorizon(tenant_id));
+    return { heads: [...rows.heads, ...heads], early };
   }
 
   /** @param horizon read before the groups are: an earlier event that was fanned out by then has its delivery there */
   async #findUpTo(tenant_id: string, groups: string[], horizon: string) {
     if (horizon === "") return { heads: [], early: groups };
-    const found = await (this.#deps.ready
+    const rows = await (this.#deps.ready
       ? this.#seek(tenant_id, groups)
       : this.#readFirst(tenant_id, groups));
     // The first event that waits is not preceded by another one.
     const isEarly = (row: Held) => positionOf(row) > horizon;
-    return { heads: found.filter((row) => !isEarly(row)), early: found.filter(isEarly).map(groupOf) };
+    return { heads: rows.filter((row) => !isEarly(row)), early: rows.filter(isEarly).map(groupOf) };
   }
 
   /** Finds the first held delivery of each group by a look for each. The embedded store gets them as one message. */

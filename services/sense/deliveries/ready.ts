@@ -192,13 +192,13 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     try {
       const ready = { state: "ready", agent_id } as const;
       const sort = { priority: -1, created_at: 1 } as const;
-      const found = await this.rows.find(tenant_id, ready, { sort, limit, projection: SHORTEST });
-      const rows = found.filter(({ _id }) => !reading.gone.has(_id));
-      known.complete = found.length < limit;
+      const stored = await this.rows.find(tenant_id, ready, { sort, limit, projection: SHORTEST });
+      const rows = stored.filter(({ _id }) => !reading.gone.has(_id));
+      known.complete = stored.length < limit;
       if (reading.isStale) return rows;
       known.rows = rows;
       this.#inLists += rows.length;
-      known.read = new Set(found.map(({ _id }) => _id));
+      known.read = new Set(stored.map(({ _id }) => _id));
       for (const row of reading.added as DeliveryDoc[])
         if (!known.read.has(row._id) && !reading.gone.has(row._id)) this.#insertInto(known, rows, row);
       this.#dropOthers(known);
@@ -309,7 +309,10 @@ const NONE: ReadonlySet<string> = new Set();
 function takeHandedOut({ handedOut }: Known, ids: readonly string[]): ToAcknowledge[] {
   const groups = Map.groupBy(ids, (id) => handedOut.get(id));
   for (const id of ids) handedOut.delete(id);
-  return [...groups].map(([given, own]) => ({ ids: own, ...(given && { handed_out_at: given.at }) }));
+  return [...groups].map(([handedOut, own]) => ({
+    ids: own,
+    ...(handedOut && { handed_out_at: handedOut.at }),
+  }));
 }
 
 const isIdle = ({ rows, reading, handedOut, writing }: Known): boolean =>

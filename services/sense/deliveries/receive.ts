@@ -236,9 +236,9 @@ export class RequestQueues {
       let rest = able.slice(at, at + CHUNK);
       for (let more = rest.length > 0; more; ) {
         const ready = await find(byTenant(rest));
-        const found = new Set(ready.agent_ids);
-        for (const agent_id of found) this.wake(agent_id);
-        rest = rest.filter(({ agent_id }) => !found.has(agent_id));
+        const withReady = new Set(ready.agent_ids);
+        for (const agent_id of withReady) this.wake(agent_id);
+        rest = rest.filter(({ agent_id }) => !withReady.has(agent_id));
         more = ready.more && rest.length > 0;
       }
       for (const { agent_id } of rest) {

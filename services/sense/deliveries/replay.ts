@@ -45,8 +45,8 @@ export class Replays {
     this.#requested = new Due({ rows: deps.deliveries, now: () => deps.store.now(), ...asking });
   }
 
-  async requestOne(caller: Caller, given: string, dry_run = false) {
-    const row = await this.#deps.deadLetters.find(caller, given);
+  async requestOne(caller: Caller, ref: string, dry_run = false) {
+    const row = await this.#deps.deadLetters.find(caller, ref);
     const { _id: id } = row;
     // On a request, too: an unmapped payload that still cannot be mapped is refused.
     const mapped = row.event_id === null ? await this.#mapAgain(row) : null;
@@ -104,8 +104,8 @@ export class Replays {
     const { tenant_id, event_id, agent_id } = row;
     const matched = await this.#match(tenant_id, await loadEnvelopes(broker, tenant_id, [row]));
     const ids = matched.map((each) => deliveryId(event_id as string, each.agent_id));
-    const found = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { agent_id: 1 } });
-    const known = new Set(found.map((each) => each.agent_id));
+    const rows = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { agent_id: 1 } });
+    const known = new Set(rows.map((each) => each.agent_id));
     return matched
       .map((each) => each.agent_id)
       .filter((receiver) => receiver === agent_id || !known.has(receiver));

@@ -214,15 +214,15 @@ export class Settlements {
     let dead_lettered = 0;
     // Those that are held behind others of their key first: none of them is released meanwhile.
     for (const state of [HELD, { state: "ready" as const }])
-      for (let found = GIVE_UP_BATCH; found === GIVE_UP_BATCH; ) {
+      for (let count = GIVE_UP_BATCH; count === GIVE_UP_BATCH; ) {
         const options = { limit: GIVE_UP_BATCH, projection: { type: 1, active_key: 1 } } as const;
         const parked = { ...state, agent_id, created_at: { $lt: new Date(before) } };
         const old = await deliveries.find(tenant_id, parked, options);
-        found = old.length;
+        count = old.length;
         const guard = { _id: { $in: old.map(({ _id }) => _id) }, ...state };
         // A time for each batch: rows with equal times are read together.
         const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
-        if (found) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
+        if (count) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
         for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
         const groups = old.map(({ active_key }) => active_key);
         ordering.release(tenant_id, groups);
@@ -259,8 +259,8 @@ export class Settlements {
     const toRetry: Write<DeliveryDoc>[] = [];
     for (const { _id, attempt_count, lease = "", type, retry_delays_seconds, active_key } of held) {
       if (!isUnder({ lease, attempt_count }, named?.(_id))) continue;
-      const given = reason(_id);
-      const why = given && redact(given);
+      const text = reason(_id);
+      const why = text && redact(text);
       // Only this attempt: the row may be settled and leased again before this write, on a stream under the same token.
       const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease, attempt_count };
       if (isUntried) {

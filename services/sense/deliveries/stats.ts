@@ -105,8 +105,8 @@ export class Statistics {
 
   async #countNow(tenant_id: string, of: { agent_id?: string }): Promise<Counts> {
     const states: DeliveryState[] = ["ready", "leased", "waiting", "dead"];
-    const found = states.map((state) => this.#deliveries.count(tenant_id, { state, ...of }));
-    const [ready, in_flight, waiting, dead] = (await Promise.all(found)) as [number, number, number, number];
+    const counts = states.map((state) => this.#deliveries.count(tenant_id, { state, ...of }));
+    const [ready, in_flight, waiting, dead] = (await Promise.all(counts)) as [number, number, number, number];
     return { pending: ready + in_flight + waiting, in_flight, waiting, dead };
   }
 }

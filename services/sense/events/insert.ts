@@ -165,11 +165,11 @@ export class EventInserter {
   async #match(tenant_id: string, entries: Matchable[]): Promise<Matches> {
     const limits = { max_receivers: MAX_RECEIVERS, max_ms: MATCH_MS };
     try {
-      const found = await matchEvents(this.#deps.broker, tenant_id, entries, limits, UNTIMED);
-      const receivers = found.matches.reduce((sum, match) => sum + match.receivers.length, 0);
-      if (found.matches.length < entries.length && receivers < MAX_RECEIVERS)
+      const matched = await matchEvents(this.#deps.broker, tenant_id, entries, limits, UNTIMED);
+      const receivers = matched.matches.reduce((sum, match) => sum + match.receivers.length, 0);
+      if (matched.matches.length < entries.length && receivers < MAX_RECEIVERS)
         this.#slow.set(tenant_id, performance.now() + SLOW_MS);
-      return found;
+      return matched;
     } catch (err) {
       this.#failed(err);
       return { matches: [], version: 0 };

@@ -83,10 +83,10 @@ export type FoundEvent = Pick<EventDoc, "_id" | "size"> & { accepted_at: string 
 export async function findEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
   const page = new Page(params.limit ?? 50);
   const before = await fill(page, toQuery(events, broker, caller, params), params.cursor);
-  const found = page.rows.map(({ _id, size, accepted_at }): FoundEvent => {
+  const listed = page.rows.map(({ _id, size, accepted_at }): FoundEvent => {
     return { _id, size, accepted_at: accepted_at.toISOString() };
   });
-  return { found, next_cursor: cursorOf(before) };
+  return { found: listed, next_cursor: cursorOf(before) };
 }
 
 /** Loads events that were found, in their order, as the list shows them. */
@@ -192,9 +192,9 @@ export class ScanBudget {
   }
 
   /** Counts a query. @returns whether it was the last */
-  spend(found: number, now = performance.now()): boolean {
+  spend(count: number, now = performance.now()): boolean {
     this.#queries++;
-    return found > 0 ? this.#queries >= MAX_QUERIES : now >= this.#until;
+    return count > 0 ? this.#queries >= MAX_QUERIES : now >= this.#until;
   }
 }
 

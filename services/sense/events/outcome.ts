@@ -32,8 +32,8 @@ export async function countDeliveries(
   const counts = new Map<string, Counts>();
   for (const batch of pagesBySize([...rows], receiversOf, MOST_COUNTED)) {
     const params = { tenant_id, event_ids: batch.map(({ _id }) => _id) };
-    const found = await broker.call<CountsByEvent, typeof params>("deliveries.counts", params);
-    for (const [event_id, own] of Object.entries(found)) counts.set(event_id, own);
+    const byEvent = await broker.call<CountsByEvent, typeof params>("deliveries.counts", params);
+    for (const [event_id, own] of Object.entries(byEvent)) counts.set(event_id, own);
   }
   return (event_id) => counts.get(event_id) ?? NONE;
 }

@@ -225,19 +225,19 @@ async function countDuplicates(
 ): Promise<Map<EventDoc, Original>> {
   const { tenant_id } = rows[0] as EventDoc;
   const ids = { ce_id: { $in: rows.map((row) => row.ce_id) } };
-  const found = new Map(
+  const stored = new Map(
     (await events.find(tenant_id, ids, { projection: FIELDS })).map((each) => [each.ce_id, each]),
   );
   const originals = new Map<EventDoc, Original>();
   for (const row of rows) {
-    const original = found.get(row.ce_id);
+    const original = stored.get(row.ce_id);
     if (!original) continue;
     // One envelope at a time: together they may be large.
     const differs = !isRetry(row, original) && (await isDifferent(events, row, original));
     originals.set(row, { ...original, differs });
   }
-  const elsewhere = rows.filter((row) => (found.get(row.ce_id)?.source ?? row.source) !== row.source);
-  metrics.eventsDuplicate.inc(rows.filter((row) => !isRetry(row, found.get(row.ce_id))).length);
+  const elsewhere = rows.filter((row) => (stored.get(row.ce_id)?.source ?? row.source) !== row.source);
+  metrics.eventsDuplicate.inc(rows.filter((row) => !isRetry(row, stored.get(row.ce_id))).length);
   metrics.eventsDuplicateSource.inc(elsewhere.length);
   metrics.eventsDuplicateDiffers.inc([...originals.values()].filter(({ differs }) => differs).length);
   if (elsewhere.length) {

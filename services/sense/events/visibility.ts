@@ -25,10 +25,10 @@ export function visibilityFor(broker: ServiceBroker, caller: Caller): Visibility
       const isOwn = (row: EventDoc) => sends && row.publisher_id === me;
       const event_ids = rows.filter((row) => !isOwn(row)).map((row) => row._id);
       const params = { tenant_id: caller.tenant_id, agent_id: me, event_ids };
-      const given = new Set(
+      const delivered = new Set(
         event_ids.length ? await broker.call<string[], unknown>("deliveries.given_to", params) : [],
       );
-      return rows.filter((row) => isOwn(row) || given.has(row._id));
+      return rows.filter((row) => isOwn(row) || delivered.has(row._id));
     },
   };
 }

@@ -51,15 +51,15 @@ export class FirstIds {
   }
 
   /** Returns the content's first id and topic; the given ones if it has none yet. */
-  async of(given: DeliveryParts): Promise<First> {
-    const { tenant_id, webhook_id, digest, topic, several } = given;
+  async of(parts: DeliveryParts): Promise<First> {
+    const { tenant_id, webhook_id, digest, topic, several } = parts;
     const _id = `${webhook_id} ${digest}`;
-    const first = await this.#firstAt(tenant_id, _id, { id: given.id ?? digest, topic });
+    const first = await this.#firstAt(tenant_id, _id, { id: parts.id ?? digest, topic });
     const known: First = { id: first.first_id, topic: first.topic };
-    if (!several || given.id === known.id) return known;
+    if (!several || parts.id === known.id) return known;
     const topicDigest = hashBody(JSON.stringify(topic));
     if (topicDigest === hashBody(JSON.stringify(known.topic))) return known;
-    const own = { id: given.id ?? hashBody(digest + topicDigest), topic };
+    const own = { id: parts.id ?? hashBody(digest + topicDigest), topic };
     return (await this.#another(tenant_id, first, `${_id} ${topicDigest}`, own)) ?? known;
   }
 

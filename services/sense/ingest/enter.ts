@@ -53,9 +53,9 @@ export async function enterAll(
   all: readonly Entering[],
 ): Promise<(Entered | Later)[]> {
   const { _id: registration_id, tenant_id } = registration;
-  const bury = (given: Entering, reason: string): Promise<Entered | Later> => {
-    const { payload, dedupe, origin } = given;
-    const headers = keptHeaders(given.headers, termsOf(registration));
+  const bury = (entering: Entering, reason: string): Promise<Entered | Later> => {
+    const { payload, dedupe, origin } = entering;
+    const headers = keptHeaders(entering.headers, termsOf(registration));
     const params = {
       ...{ tenant_id, source, payload, reason },
       ...(dedupe !== undefined && { dedupe }),
@@ -154,7 +154,7 @@ function readBinary(headers: DeliveryHeaders, type: string, body: Buffer): Read 
 function splitBatch(payload: unknown, body: Buffer): Read | Read[] {
   if (Array.isArray(payload) && payload.length <= BATCH_MAX_EVENTS)
     return payload.map((each: unknown) => ({ payload: each }));
-  const given = Array.isArray(payload) ? `${payload.length} events` : typeof payload;
-  const error = `mapping error: the batch is ${given}: expected an array of at most ${BATCH_MAX_EVENTS} events`;
+  const actual = Array.isArray(payload) ? `${payload.length} events` : typeof payload;
+  const error = `mapping error: the batch is ${actual}: expected an array of at most ${BATCH_MAX_EVENTS} events`;
   return { error, text: body.toString("utf8") };
 }

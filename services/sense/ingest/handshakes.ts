@@ -68,8 +68,8 @@ export function permissionFor(
 ) {
   const origin = headers["webhook-request-origin"];
   if (origin === undefined || !ORIGIN.test(origin)) return { allowed_origin: null, allowed_rate: null };
-  const asked = headers["webhook-request-rate"] ?? "";
-  const rate = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : Number.POSITIVE_INFINITY;
+  const wanted = headers["webhook-request-rate"] ?? "";
+  const rate = /^[1-9]\d{0,8}$/.test(wanted) ? Number(wanted) : Number.POSITIVE_INFINITY;
   const allowed = Math.min(rate, most || Number.POSITIVE_INFINITY);
   return { allowed_origin: origin, allowed_rate: Number.isFinite(allowed) ? String(allowed) : "*" };
 }

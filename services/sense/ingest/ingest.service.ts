@@ -128,11 +128,11 @@ async function loadPayload(
   return event_is === "data" ? event.data : { ...event, id: event.id.replace(`${webhook_id}:`, "") };
 }
 
-/** @param given a form is given as its text */
-function sampleIn(given: { payload?: unknown; headers?: Record<string, string> }): Sample {
-  const named = Object.entries(given.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+/** @param sample a form is given as its text */
+function sampleIn(sample: { payload?: unknown; headers?: Record<string, string> }): Sample {
+  const named = Object.entries(sample.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   const headers: Record<string, string> = Object.fromEntries(named);
-  const { payload } = given;
+  const { payload } = sample;
   if (payload === undefined) throw invalidValue("payload", "payload: expected the body of a request.");
   if (typeof payload !== "string") return { payload, headers };
   const read = readPayload(Buffer.from(payload), headers["content-type"]);

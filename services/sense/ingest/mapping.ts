@@ -12,8 +12,8 @@ import type { Mapping as MappingContract } from "./mapping.contract.ts";
 export type MappingSpec = Static<typeof MappingContract> & { source: string };
 
 /** Formats a mapping for callers: omitted fields are null, and unknown ones are removed. */
-export function shownMapping(given: Omit<MappingSpec, "source">) {
-  const { entity, action, id = null, subject = null, data = null } = given;
+export function shownMapping(mapping: Omit<MappingSpec, "source">) {
+  const { entity, action, id = null, subject = null, data = null } = mapping;
   return { entity, action, id, subject, data };
 }
 

@@ -89,15 +89,15 @@ export class Receiver {
     const request = { body, headers, urls: listAddresses(ctx.params, this.#runtime.config) };
     // Anybody may send: this takes turns with what the tenant does itself.
     const share = { tenant_id: tenant?.id ?? NOBODY, caller: "webhooks" };
-    const found = await asWork(share, "ingest.receive", () => this.#signerOf(candidates, request));
-    if ("refusals" in found) {
-      ctx.meta.$cpu_ms = found.spentMs;
+    const signer = await asWork(share, "ingest.receive", () => this.#signerOf(candidates, request));
+    if ("refusals" in signer) {
+      ctx.meta.$cpu_ms = signer.spentMs;
       metrics.webhooks.inc({ outcome: "refused" });
-      this.#logRefusals(ctx, found.refusals, body.length);
+      this.#logRefusals(ctx, signer.refusals, body.length);
       throw unsigned();
     }
     // Only an active tenant has candidates.
-    return this.#accept(ctx, { tenant: tenant as TenantState, ...found, body, headers });
+    return this.#accept(ctx, { tenant: tenant as TenantState, ...signer, body, headers });
   }
 
   async verify(ctx: Call<Delivery>) {
@@ -202,8 +202,8 @@ export class Receiver {
   /** Returns the registrations whose secrets may have signed a delivery. */
   async #candidatesOf(ctx: Call<Delivery>) {
     const { tenant_slug: slug, source } = ctx.params;
-    const found = await ctx.call<TenantState | null, unknown>("tenants.by_slug", { slug });
-    const tenant = found?.status === "active" ? found : null;
+    const state = await ctx.call<TenantState | null, unknown>("tenants.by_slug", { slug });
+    const tenant = state?.status === "active" ? state : null;
     const filter = source === undefined ? {} : { source };
     const candidates = await this.#webhooks.find(tenant?.id ?? NOBODY, filter, { limit: MOST_WEBHOOKS });
     return { tenant, candidates };

@@ -67,9 +67,9 @@ export class Webhooks {
     const _id = newId("whk", seed);
     const [called, rule, instead] = ["webhooks", "webhook_limit", "Delete one first"] as const;
     await requireCapacity({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
-    const given = ctx.params.signing_secret;
+    const secret = ctx.params.signing_secret;
     const signing_secret =
-      given === undefined ? newSigningSecret(secrets, seed) : readSecret(given, { mapping, signature });
+      secret === undefined ? newSigningSecret(secrets, seed) : readSecret(secret, { mapping, signature });
     const signing_secrets = [sealSigningSecret(secrets, `webhooks/${_id}`, signing_secret)];
     const at = this.#now();
     const settings = { _id, tenant_id, name, source, mapping, signature };
@@ -121,8 +121,8 @@ export class Webhooks {
   async rotate(ctx: CallOf<typeof contract.rotateWebhookSecret>) {
     const { params, meta } = ctx;
     const { secrets, store } = this.#runtime;
-    const given = params.signing_secret;
-    const secret = given === undefined ? given : readSecret(given, await this.find(ctx));
+    const chosen = params.signing_secret;
+    const secret = chosen === undefined ? chosen : readSecret(chosen, await this.find(ctx));
     const signed = { rows: this.#rows, secrets, owners: "webhooks", resource_type: "webhook" };
     const { tenant_id } = meta.caller;
     const of = { tenant_id, id: params.webhook_id, seed: meta.idempotency_seed, secret };
@@ -188,8 +188,8 @@ function requireSignature({ mapping, signature }: Signing): void {
   );
   if (bodies !== 1 || Number(times) > 1 || parts.length !== 1 + Number(times))
     throw refuse("template", "expected {body} once, {timestamp} at most once, and no other name in braces.");
-  const given = timestamp_header ?? timestamp_prefix;
-  if (!times && given !== undefined)
+  const setting = timestamp_header ?? timestamp_prefix;
+  if (!times && setting !== undefined)
     throw refuse("template", "expected {timestamp} in the template, so that the time is signed.");
   if (times && !timestamp_header)
     throw refuse("timestamp_header", "expected the header with the {timestamp}.");
@@ -203,8 +203,8 @@ export function schemesOf(webhook: Signing): readonly Scheme[] | undefined {
 }
 
 /** Returns a secret without what was copied along with it. @throws Fault validation_error, which never quotes it */
-function readSecret(given: string, webhook: Signing): string {
-  const unquoted = given.trim().replace(/^(["'`“‘])(.*)["'`”’]$/s, "$2");
+function readSecret(text: string, webhook: Signing): string {
+  const unquoted = text.trim().replace(/^(["'`“‘])(.*)["'`”’]$/s, "$2");
   const secret = unquoted
     .trim()
     .replace(/^v\d,(?=whsec_)/i, "")
@@ -280,11 +280,11 @@ function part(title: string, value: string): string {
 }
 
 /** Converts a time of a sender: seconds, milliseconds, or a time with its zone; undefined for others. */
-function parseTime(given = ""): string | undefined {
-  if (/^(\d{9,10}|\d{12,13})$/.test(given))
-    return new Date(Number(given) * (given.length > 10 ? 1 : 1000)).toISOString();
+function parseTime(text = ""): string | undefined {
+  if (/^(\d{9,10}|\d{12,13})$/.test(text))
+    return new Date(Number(text) * (text.length > 10 ? 1 : 1000)).toISOString();
   // GitLab's "2026-01-31 09:30:00 UTC", Bitbucket's +0100.
-  const written = given
+  const written = text
     .replace(" UTC", "Z")
     .replace(" ", "T")
     .replace(/([+-]\d\d)(\d\d)$/, "$1:$2");

@@ -34,11 +34,11 @@ const MOST = 200;
 export async function explainReception(
   { interests, routing }: { interests: TenantCollection<InterestDoc>; routing: Routing },
   ctx: Call,
-  asked: Query,
+  query: Query,
 ) {
-  const { tenant_id, agent_id } = asked;
+  const { tenant_id, agent_id } = query;
   const options = { sort: { created_at: 1 }, limit: MOST + 1 } as const;
-  const sample = await sampleOf(ctx, asked);
+  const sample = await sampleOf(ctx, query);
   const of = { tenant_id, event_id: sample?.event_id };
   const [event_state, agent, rows, feeds] = await Promise.all([
     sample && ctx.call<string | null, unknown>("events.state_of", of),

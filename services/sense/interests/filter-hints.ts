@@ -20,10 +20,10 @@ export interface FilterHint {
 export function filterHints(filter: string, events: readonly CloudEvent[]): FilterHint[] {
   if (events.length === 0) return [];
   const reads = listReads(filter);
-  const asked = new Set(reads.filter(({ optional }) => optional).map(written));
+  const optionals = new Set(reads.filter(({ optional }) => optional).map(written));
   const once = new Map(reads.map((read) => [written(read), read]));
   const absent = [...once].filter(
-    ([text, read]) => !asked.has(text) && !events.some((event) => has(event, read)),
+    ([text, read]) => !optionals.has(text) && !events.some((event) => has(event, read)),
   );
   return absent.slice(0, MAX_HINTS).map(([text, read]) => {
     const meant = alternative(read, events);

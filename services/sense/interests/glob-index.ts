@@ -97,15 +97,15 @@ export class AffixTable<Value> {
 
   /** Returns the values of all affixes of the text with at least `minLength` characters. */
   find(text: string, minLength = 0): Value[] {
-    const found: Value[] = [];
+    const values: Value[] = [];
     for (const length of this.#lengths.keys()) {
       if (length < minLength || length > text.length) continue;
       const value = this.#values.get(
         this.#side === "start" ? text.slice(0, length) : text.slice(text.length - length),
       );
-      if (value !== undefined) found.push(value);
+      if (value !== undefined) values.push(value);
     }
-    return found;
+    return values;
   }
 
   #count(length: number, change: number): void {
@@ -174,17 +174,17 @@ export class GlobIndex<Entry extends GlobEntry> {
 
   /** Returns a copy of the entries to test: those whose prefix, of at least `minPrefix` characters, and suffix match. */
   candidates(text: string, minPrefix: number): Entry[] {
-    const found: Entry[] = [];
+    const matching: Entry[] = [];
     const exact = this.#literals.get(text);
-    if (exact) found.push(exact);
+    if (exact) matching.push(exact);
     for (const each of this.#buckets.find(text, minPrefix)) {
-      if (!(each instanceof Bucket)) found.push(each);
+      if (!(each instanceof Bucket)) matching.push(each);
       else {
-        addAll(found, each.withoutSuffix);
-        for (const entries of each.bySuffix.find(text)) addAll(found, entries);
+        addAll(matching, each.withoutSuffix);
+        for (const entries of each.bySuffix.find(text)) addAll(matching, entries);
       }
     }
-    return found;
+    return matching;
   }
 
   #bucket(prefix: string, present: Entry | Bucket<Entry>): Bucket<Entry> {
@@ -196,6 +196,6 @@ export class GlobIndex<Entry extends GlobEntry> {
   }
 }
 
-function addAll<Entry extends GlobEntry>(found: Entry[], list: CompactList<Entry>): void {
-  for (const entry of itemsOf(list)) found.push(entry);
+function addAll<Entry extends GlobEntry>(entries: Entry[], list: CompactList<Entry>): void {
+  for (const entry of itemsOf(list)) entries.push(entry);
 }

@@ -82,9 +82,9 @@ export class Interests {
     const { tenant_id } = ctx.meta.caller;
     const { id, agent_id } = ctx.params;
     const known = await this.#find(tenant_id, agent_id, id);
-    const given = CHANGEABLE.filter((field) => ctx.params[field] !== undefined);
+    const changed = CHANGEABLE.filter((field) => ctx.params[field] !== undefined);
     const changes: Partial<InterestDoc> = Object.fromEntries(
-      given.map((field) => [field, ctx.params[field]]),
+      changed.map((field) => [field, ctx.params[field]]),
     );
     if ("filter_expression" in changes) changes.filter_expression = givenFilter(changes.filter_expression);
     const { event_type, filter_expression } = { ...known, ...changes };

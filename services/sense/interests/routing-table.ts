@@ -92,12 +92,12 @@ export class RoutingTable {
   /** In slices: there may be very many. */
   async #toReceivers(matched: Subscription[], event: CloudEvent): Promise<Receiver[]> {
     const slices = new Slices(SLICE_MS);
-    const found = new Map<string, Reasons>();
+    const receivers = new Map<string, Reasons>();
     // The current members: the set may change in between.
     const membersOf = (channel_id: string) => [...(this.#members.get(channel_id) ?? [])];
-    for (const _ of gatherInSteps(found, matched, membersOf)) if (slices.over) await slices.next();
+    for (const _ of gatherInSteps(receivers, matched, membersOf)) if (slices.over) await slices.next();
     const result: Receiver[] = [];
-    for (const each of found) {
+    for (const each of receivers) {
       this.#present(result, each, event);
       if (result.length % 100 === 0 && slices.over) await slices.next();
     }
@@ -134,16 +134,17 @@ export class RoutingTable {
   /** Returns the first `most` active agents, with their subscriptions, whose globs match a type. Yields every 2 ms. */
   async listenersTo(type: string, most: number): Promise<Listener[]> {
     const slices = new Slices(SLICE_MS);
-    const found = new Map<string, Reasons>();
+    const receivers = new Map<string, Reasons>();
     const membersOf = (channel_id: string) =>
       [...(this.#members.get(channel_id) ?? [])].filter((id) => !this.#inactive.has(id));
     for (const subscription of this.#index.subscriptionsTo(type)) {
       if (slices.over) await slices.next();
       if (!subscription || this.#inactive.has(subscription.agent_id ?? "")) continue;
-      for (const _ of gatherInSteps(found, [subscription], membersOf)) if (slices.over) await slices.next();
-      if (found.size >= most) break;
+      for (const _ of gatherInSteps(receivers, [subscription], membersOf))
+        if (slices.over) await slices.next();
+      if (receivers.size >= most) break;
     }
-    return [...found].slice(0, most).map(([agent_id, { interest_ids, feed_ids }]) => {
+    return [...receivers].slice(0, most).map(([agent_id, { interest_ids, feed_ids }]) => {
       return { agent_id, interest_ids, feed_ids };
     });
   }
@@ -247,7 +248,7 @@ const PAUSE_EVERY = 100;
 
 /** Adds an event's receivers, each once, by their interests and channels, in parts: the caller may yield after each. */
 export function* gatherInSteps(
-  found: Map<string, Reasons>,
+  receivers: Map<string, Reasons>,
   matched: Iterable<Subscription>,
   membersOf: MembersOf,
 ): Generator<void> {
@@ -256,11 +257,11 @@ export function* gatherInSteps(
     if (subscription.kind === "wait") continue;
     if (subscription.kind === "feed") {
       for (const agent of membersOf(subscription.channel_id as string)) {
-        reasonsOf(found, agent).feed_ids.push(subscription.id);
+        reasonsOf(receivers, agent).feed_ids.push(subscription.id);
         if (++added % PAUSE_EVERY === 0) yield;
       }
     } else {
-      const reasons = reasonsOf(found, subscription.agent_id as string);
+      const reasons = reasonsOf(receivers, subscription.agent_id as string);
       reasons.interest_ids.push(subscription.id);
       reasons.priority = Math.max(reasons.priority, subscription.priority);
       if (++added % PAUSE_EVERY === 0) yield;
@@ -268,10 +269,10 @@ export function* gatherInSteps(
   }
 }
 
-function reasonsOf(found: Map<string, Reasons>, agent: string): Reasons {
-  const known = found.get(agent);
+function reasonsOf(receivers: Map<string, Reasons>, agent: string): Reasons {
+  const known = receivers.get(agent);
   if (known !== undefined) return known;
   const added: Reasons = { interest_ids: [], feed_ids: [], priority: 0 };
-  found.set(agent, added);
+  receivers.set(agent, added);
   return added;
 }

@@ -100,10 +100,10 @@ export class PushWorkers {
     const idle = [...this.#workers.values()].filter((worker) => worker.isIdle).map(({ target }) => target);
     let more = false;
     for (let from = 0; from < idle.length; from += PAGE) {
-      const asked = { agents: byTenant(idle.slice(from, from + PAGE)) };
-      const found = await this.#broker.call<ReadyAgents, unknown>("deliveries.ready_agents", asked);
-      for (const agent_id of found.agent_ids) this.nudge(agent_id);
-      more ||= found.more;
+      const params = { agents: byTenant(idle.slice(from, from + PAGE)) };
+      const ready = await this.#broker.call<ReadyAgents, unknown>("deliveries.ready_agents", params);
+      for (const agent_id of ready.agent_ids) this.nudge(agent_id);
+      more ||= ready.more;
     }
     return more;
   }

@@ -168,7 +168,7 @@ export class Schedules {
     const changed = { ...row, ...defined({ time_zone }), ...whenOf(params, row), paused };
     const $set = { ...defined({ name, on_missed }), ...more, paused, updated_at: this.#now() };
     const $inc = { revision: 1 };
-    const isTimed = [params.cron, params.at, time_zone].some((given) => given !== undefined);
+    const isTimed = [params.cron, params.at, time_zone].some((value) => value !== undefined);
     if (!isTimed && paused === row.paused) return { $set, $inc };
     const { cron, at } = changed;
     // Pausing is always possible, also when the only time is over.

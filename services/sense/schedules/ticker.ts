@@ -172,11 +172,11 @@ async function reasonToHold(
 
 async function isActiveOwner(broker: ServiceBroker, tenant_id: string, owner_id: string): Promise<boolean> {
   if (owner_id.startsWith("usr_")) {
-    const found = await broker.call<unknown[], unknown>("users.of_tokens", { user_ids: [owner_id] });
-    return found.length > 0;
+    const users = await broker.call<unknown[], unknown>("users.of_tokens", { user_ids: [owner_id] });
+    return users.length > 0;
   }
-  const asked = { tenant_id, agent_ids: [owner_id] };
-  const [agent] = await broker.call<{ status: string }[], unknown>("agents.get_many", asked);
+  const params = { tenant_id, agent_ids: [owner_id] };
+  const [agent] = await broker.call<{ status: string }[], unknown>("agents.get_many", params);
   return agent?.status === "active";
 }
 

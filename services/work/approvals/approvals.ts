@@ -56,12 +56,12 @@ export class Approvals implements Settling {
     const asker_id = callerId(caller);
     const _id = newUuid(idempotency_seed);
     await this.#requireCapacity(tenant_id, asker_id, _id);
-    const asked = await askedIn(ctx);
+    const question = await askedIn(ctx);
     const { on_deadline = EXPIRED } = ctx.params;
-    const isChoice = asked.choices.includes(on_deadline);
-    if (!isChoice && on_deadline !== EXPIRED) throw notAChoice("on_deadline", on_deadline, asked.choices);
+    const isChoice = question.choices.includes(on_deadline);
+    if (!isChoice && on_deadline !== EXPIRED) throw notAChoice("on_deadline", on_deadline, question.choices);
     const doc = await this.rows.insertOnce({
-      ...{ _id, tenant_id, asker_id, asked_json: JSON.stringify(asked), run_id, step_key },
+      ...{ _id, tenant_id, asker_id, asked_json: JSON.stringify(question), run_id, step_key },
       ...{ assigned: assignees, status: "open", escalate_to, escalated_at: null, ...times },
       on_deadline: isChoice ? on_deadline : null,
       ...{ choice: null, answer_text: null, answered_by_user_id: null, answered_by: null },
@@ -189,8 +189,8 @@ async function askedIn(ctx: CallOf<typeof contract.askForApproval>): Promise<Que
 }
 
 /** @throws Fault validation_error */
-function timesOf(given: CallOf<typeof contract.askForApproval>["params"], at: Date) {
-  const { deadline_at: named, deadline_seconds, escalate_after_seconds: after, escalate_to = [] } = given;
+function timesOf(params: CallOf<typeof contract.askForApproval>["params"], at: Date) {
+  const { deadline_at: named, deadline_seconds, escalate_after_seconds: after, escalate_to = [] } = params;
   if (named !== undefined && deadline_seconds !== undefined)
     throw invalidValue("deadline_at", "deadline_at: expected either it or deadline_seconds, not both.");
   const after_ms = deadline_seconds === undefined ? DEFAULT_MS : deadline_seconds * 1000;

@@ -55,10 +55,10 @@ const SOURCES: Record<EvidenceKind, (ctx: RequestContext, id: string) => Promise
   async output(ctx, output_id) {
     const { tenant_id } = ctx.meta.caller;
     type Version = { title: string; content_hash: string };
-    const found = await ctx.call<Version & { superseded_by: string | null }, object>("outputs.get", {
+    const shown = await ctx.call<Version & { superseded_by: string | null }, object>("outputs.get", {
       output_id,
     });
-    const { title, content_hash, superseded_by } = found;
+    const { title, content_hash, superseded_by } = shown;
     return {
       ...{ title, sha256: content_hash, successor: () => superseded_by },
       text: (blobs) => readBeginning(blobs, tenant_id, content_hash),
@@ -74,12 +74,12 @@ const SOURCES: Record<EvidenceKind, (ctx: RequestContext, id: string) => Promise
   },
   async document(ctx, document_id) {
     type Document = { filename: string; superseded_by: string | null; ingestion_source_id: string };
-    const found = await ctx.call<Document, object>("documents.get", { document_id });
+    const shown = await ctx.call<Document, object>("documents.get", { document_id });
     return {
-      ...{ title: found.filename, successor: () => found.superseded_by },
+      ...{ title: shown.filename, successor: () => shown.superseded_by },
       sha256: await ctx.call<string, object>("documents.digest", { document_id }),
       async text() {
-        const first = { document_id, source_id: found.ingestion_source_id, limit: 5 };
+        const first = { document_id, source_id: shown.ingestion_source_id, limit: 5 };
         const { chunks } = await ctx.call<Chunks, object>("documents.list_chunks", first);
         return chunks.map(({ text }) => text).join("\n\n");
       },
@@ -97,10 +97,10 @@ const isUnreadable = (err: unknown) => isFault(err) && ["not_found", "validation
 /** Adds digests to the evidence of a question. @throws Fault validation_error for what the caller cannot read */
 export async function digestEvidence(
   ctx: RequestContext,
-  given: readonly { kind: EvidenceKind; id: string }[],
+  evidence: readonly { kind: EvidenceKind; id: string }[],
 ): Promise<Question["evidence"]> {
   const digested: Question["evidence"] = [];
-  for (const { kind, id } of given) {
+  for (const { kind, id } of evidence) {
     const known = digested.find((each) => each.kind === kind && each.id === id);
     try {
       digested.push(known ?? { kind, id, sha256: (await SOURCES[kind](ctx, id)).sha256 });
@@ -115,10 +115,10 @@ export async function digestEvidence(
 export async function readEvidence(
   ctx: RequestContext,
   blobs: Blobs,
-  given: Question["evidence"],
+  evidence: Question["evidence"],
 ): Promise<Card[]> {
   const cards: Card[] = [];
-  for (const each of given) cards.push({ ...each, ...(await compare(ctx, blobs, each)) });
+  for (const each of evidence) cards.push({ ...each, ...(await compare(ctx, blobs, each)) });
   return cards;
 }
 
@@ -166,10 +166,10 @@ async function newestOf(ctx: RequestContext, kind: EvidenceKind, source: Source)
   let newest: (Source & { id: string }) | null | undefined = null;
   let next = (await source.successor?.()) ?? null;
   for (let step = 0; next !== null && step < MOST_SUCCESSORS; step++) {
-    const found: Source | null = await sourceOf(ctx, kind, next);
-    if (!found) return newest ?? undefined;
-    newest = { ...found, id: next };
-    next = (await found.successor?.()) ?? null;
+    const newer: Source | null = await sourceOf(ctx, kind, next);
+    if (!newer) return newest ?? undefined;
+    newest = { ...newer, id: next };
+    next = (await newer.successor?.()) ?? null;
   }
   return newest;
 }

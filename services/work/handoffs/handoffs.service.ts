@@ -92,16 +92,16 @@ function internalActions(handoffs: Handoffs): Record<string, ActionSchema> {
     /** Returns which of the bundles handoffs name. */
     bundle_references: idempotent<{ tenant_id: string; bundle_ids: string[] }>(async ({ params }) => {
       const filter = { bundle_id: { $in: params.bundle_ids } };
-      const found = await rows.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
-      return [...new Set(found.map(({ bundle_id }) => bundle_id))];
+      const references = await rows.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
+      return [...new Set(references.map(({ bundle_id }) => bundle_id))];
     }),
 
     /** Returns the calling agent's handoffs for a bundle. They belong to no project. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
       const { query, limit } = ctx.params;
       if (query !== null) {
-        const asked = { query, limit, ...searchBounds(ctx.params) };
-        const { hits, degraded } = await findOwn(handoffs, ctx, asked);
+        const params = { query, limit, ...searchBounds(ctx.params) };
+        const { hits, degraded } = await findOwn(handoffs, ctx, params);
         const items = hits.map(({ doc, score, sources }) => toItem(doc, score, nameLegs(sources)));
         return { items, degraded };
       }
@@ -185,7 +185,7 @@ const SHOWN = 200;
  * Handoffs). @throws Fault not_found if nothing matches
  */
 async function resume(handoffs: Handoffs, ctx: Call<{ query: string }>) {
-  const found = await guardedWrite(async () => {
+  const handoff = await guardedWrite(async () => {
     const meant = await findMeant(handoffs, ctx, ctx.params.query);
     if (Array.isArray(meant)) return meant;
     const { _id, pinned_at, version_num } = meant;
@@ -194,9 +194,9 @@ async function resume(handoffs: Handoffs, ctx: Call<{ query: string }>) {
     // Null if the handoff was changed meanwhile.
     return handoffs.change(ctx, { _id, pinned_at, version_num, ...handoffs.standing() }, stamped);
   }, "The handoff is being changed concurrently. Retry.");
-  if (Array.isArray(found)) return { candidates: found.map(toCandidate) };
+  if (Array.isArray(handoff)) return { candidates: handoff.map(toCandidate) };
   ctx.meta.$responseType = "text/markdown; charset=utf-8";
-  return renderBrief(found);
+  return renderBrief(handoff);
 }
 
 async function findMeant(
@@ -215,9 +215,9 @@ async function findMeant(
   return isClear(next ?? { score: 0 }) ? best.doc : hits.filter((hit) => !isClear(hit));
 }
 
-function noneMeant(asked: string): Fault {
-  const message = `You have no handoff with the name or id "${asked}", and none that matches these words. List your handoffs to see their names.`;
-  return new Fault("not_found", message, { resource_type: "handoff", resource_id: asked });
+function noneMeant(wanted: string): Fault {
+  const message = `You have no handoff with the name or id "${wanted}", and none that matches these words. List your handoffs to see their names.`;
+  return new Fault("not_found", message, { resource_type: "handoff", resource_id: wanted });
 }
 
 function toCandidate({ doc, score }: Hit) {
@@ -281,12 +281,12 @@ async function listHandoffs(handoffs: Handoffs, ctx: CallOf<typeof operation>) {
     findOwn(handoffs, ctx, { query: q, limit }).catch(withoutSearch),
     latestOwn(handoffs, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),
   ]);
-  const found = new Map(
+  const byId = new Map(
     [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
   );
   // The answer is a bare list, which cannot report it.
   if (degraded.length) ctx.meta.$responseHeaders = { "X-Degraded": degraded.join("; ") };
-  return inOneMessage([...found.values()].sort(bySaving)).map(present);
+  return inOneMessage([...byId.values()].sort(bySaving)).map(present);
 }
 
 /** Literal matches are returned without search too. */

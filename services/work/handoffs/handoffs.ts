@@ -70,9 +70,9 @@ export class Handoffs {
   }
 
   /** Changes a handoff of the calling agent, and updates search. Returns null if `guard` does not match. */
-  async change(ctx: RequestContext, guard: object, given: Partial<HandoffDoc>): Promise<HandoffDoc | null> {
+  async change(ctx: RequestContext, guard: object, changes: Partial<HandoffDoc>): Promise<HandoffDoc | null> {
     const { tenant_id, agent_id } = agentOf(ctx);
-    const update = { $set: { ...given, changed_at: this.now() }, $inc: { version: 1 } };
+    const update = { $set: { ...changes, changed_at: this.now() }, $inc: { version: 1 } };
     const doc = await this.rows.update(tenant_id, { agent_id, ...guard }, update);
     if (doc) await this.updateSearch(ctx, doc);
     return doc;
@@ -210,9 +210,9 @@ async function named(handoffs: Handoffs, ctx: SaveCall): Promise<HandoffDoc | nu
   const { tenant_id, agent_id } = agentOf(ctx);
   const own = { agent_id, name: ctx.params.name };
   const at = handoffs.now();
-  const found = await handoffs.rows.findOne(tenant_id, own);
-  if (!found?.reap_at || found.reap_at > at) return found;
-  await handoffs.remove(ctx, found, { reap_at: { $lte: at } });
+  const doc = await handoffs.rows.findOne(tenant_id, own);
+  if (!doc?.reap_at || doc.reap_at > at) return doc;
+  await handoffs.remove(ctx, doc, { reap_at: { $lte: at } });
   return handoffs.rows.findOne(tenant_id, own);
 }
 

@@ -52,8 +52,8 @@ export class Indexing {
   async settleErased({ tenant_id, since }: SettleErased): Promise<void> {
     const { rows, now } = this.#outputs;
     const changed = { updated_at: { $gte: new Date(since) } };
-    for await (const found of rows.batches(tenant_id, changed, { projection: { _id: 1 } }))
-      for (const { _id } of found) {
+    for await (const batch of rows.batches(tenant_id, changed, { projection: { _id: 1 } }))
+      for (const { _id } of batch) {
         const $set = { queue: place(tenant_id, now() + LEASE_MS) };
         const leased = await rows.update(tenant_id, { _id }, { $set });
         if (leased) await this.#hold(leased as Queued);
@@ -132,12 +132,12 @@ export class Indexing {
 
   async #drop(tenant_id: string, filter: Where<ChunkDoc>): Promise<void> {
     for (;;) {
-      const found = await this.#outputs.chunks.find(tenant_id, filter, {
+      const chunks = await this.#outputs.chunks.find(tenant_id, filter, {
         limit: PAGE,
         projection: { _id: 1 },
       });
-      if (found.length === 0) return;
-      const ids = found.map(({ _id }: Pick<ChunkDoc, "_id">) => _id);
+      if (chunks.length === 0) return;
+      const ids = chunks.map(({ _id }: Pick<ChunkDoc, "_id">) => _id);
       const drop: SearchDrop = { tenant_id, kind: "output", ids };
       await this.#broker.call("search.drop", drop);
       await this.#outputs.chunks.deleteMany(tenant_id, { _id: { $in: ids } });

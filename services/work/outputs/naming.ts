@@ -16,8 +16,8 @@ const FRONT_MATTER_LINE =
   /^(?:[ \t]*(?:#.*)?|[ \t]+\S.*|- .*|[\p{L}\p{N}_."'-][\p{L}\p{N}_."' -]*[:=](?:[ \t].*)?)$/u;
 
 /** Returns a text without its byte order mark and the settings before it (YAML or TOML), which are no text. */
-export function withoutFrontMatter(given: string): string {
-  const text = given.replace(/^\ufeff/, "");
+export function withoutFrontMatter(content: string): string {
+  const text = content.replace(/^\ufeff/, "");
   const [opening, mark] = /^(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?=\S)/.exec(text) ?? [];
   if (!opening || !mark) return text;
   const rest = text.slice(opening.length, LONGEST_FRONT_MATTER);
@@ -31,10 +31,10 @@ export function withoutFrontMatter(given: string): string {
 }
 
 /** Returns the title of a text without one: its first heading, else its first line (spec: Outputs). */
-export function deriveTitle(given: string): string {
-  const text = withoutFrontMatter(given);
-  const found = findHeading(text) ?? findFirstLine(text);
-  const title = found?.slice(0, LONGEST_TITLE).replace(/[\ud800-\udbff]$/, "");
+export function deriveTitle(content: string): string {
+  const text = withoutFrontMatter(content);
+  const line = findHeading(text) ?? findFirstLine(text);
+  const title = line?.slice(0, LONGEST_TITLE).replace(/[\ud800-\udbff]$/, "");
   return title?.toWellFormed() || "Untitled";
 }
 

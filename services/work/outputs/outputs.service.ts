@@ -121,11 +121,11 @@ async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.update
   const isRetagged = tags !== undefined && canonicalTags(tags).join() !== doc.tags.join();
   if (isRetagged && caller.kind === "agent")
     throw forbidden("Only people can set tags of outputs. Omit tags.");
-  const given = {
+  const changes = {
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(isRetagged && { tags: canonicalTags(tags) }),
   };
-  const changed = Object.keys(given).length ? await change(outputs, doc, given) : doc;
+  const changed = Object.keys(changes).length ? await change(outputs, doc, changes) : doc;
   const { _id: id, ...after } = requireFound(changed, "output", output_id);
   return { id, project_id: after.project_id, tags: after.tags };
 }
@@ -142,9 +142,9 @@ async function deleteOutput(outputs: Outputs, ctx: Call<{ output_id: string }>):
 async function change(
   { rows, now, nudge }: Outputs,
   { tenant_id, _id }: OutputDoc,
-  given: Partial<OutputDoc>,
+  changes: Partial<OutputDoc>,
 ): Promise<OutputDoc | null> {
-  const $set = { ...given, updated_at: new Date(now()), queue: place(tenant_id, now()) };
+  const $set = { ...changes, updated_at: new Date(now()), queue: place(tenant_id, now()) };
   const changed = await rows.update(tenant_id, { _id, deleted_at: null }, { $set, $inc: { version: 1 } });
   nudge();
   return changed;
@@ -161,17 +161,19 @@ function internalActions(outputs: Outputs): Record<string, ActionSchema> {
         query === null
           ? { hits: await latest(outputs, ctx), degraded: [] }
           : await findOutputs(outputs, ctx, { query, limit, project_id, ...searchBounds(ctx.params) });
-      const given = hits.slice(0, limit);
-      const texts = await loadPassages(outputs, ctx.meta.caller.tenant_id, given);
-      return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
+      const shown = hits.slice(0, limit);
+      const texts = await loadPassages(outputs, ctx.meta.caller.tenant_id, shown);
+      return { items: shown.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
     }),
 
     /** Returns which outputs the caller may read. */
     visible: idempotent<{ output_ids: string[] }>(async (ctx) => {
       const wanted = { _id: { $in: ctx.params.output_ids }, deleted_at: null };
       const filter = { ...wanted, ...visibleTo(await ownerAccess(ctx)) };
-      const found = await rows.find(ctx.meta.caller.tenant_id, filter, { projection: { _id: 1 } as const });
-      return found.map(({ _id }) => _id);
+      const existing = await rows.find(ctx.meta.caller.tenant_id, filter, {
+        projection: { _id: 1 } as const,
+      });
+      return existing.map(({ _id }) => _id);
     }),
 
     /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
@@ -191,9 +193,9 @@ async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Fou
     ...visibleTo(await ownerAccess(ctx)),
   };
   const sort = { created_at: -1, _id: -1 } as const;
-  const found = await rows.find(tenant_id, filter, { sort, limit, projection: BRIEF });
+  const existing = await rows.find(tenant_id, filter, { sort, limit, projection: BRIEF });
   const at = now();
-  return found.map((doc) => ({
+  return existing.map((doc) => ({
     ...doc,
     score: recentShare(doc.created_at.getTime(), at),
     chunk_id: `${doc._id}/0`,

@@ -50,8 +50,12 @@ export async function readableIds(
   const ids = named.filter(isUuid).map((id) => id.toLowerCase());
   const slugs = named.filter((each) => !isUuid(each));
   const filter = { deleted_at: null, $and: [{ $or: [{ _id: { $in: ids } }, { slug: { $in: slugs } }] }] };
-  const found = await rows.find(tenant_id, { ...filter, ...visibleTo(access) }, { projection: { slug: 1 } });
-  const byName = new Map(found.flatMap(({ _id, slug }) => [[_id, _id] as const, [slug, _id] as const]));
+  const outputs = await rows.find(
+    tenant_id,
+    { ...filter, ...visibleTo(access) },
+    { projection: { slug: 1 } },
+  );
+  const byName = new Map(outputs.flatMap(({ _id, slug }) => [[_id, _id] as const, [slug, _id] as const]));
   return [...new Set(named.flatMap((each) => byName.get(isUuid(each) ? each.toLowerCase() : each) ?? []))];
 }
 
@@ -59,12 +63,12 @@ export async function readableIds(
 export async function findVersion({ versions }: Outputs, doc: OutputDoc, named: string): Promise<Edition> {
   const wanted = isUuid(named) ? { _id: named.toLowerCase() } : { version_num: Number(named) };
   if (wanted._id === doc.version_id || wanted.version_num === doc.version_num) return doc;
-  const found = await versions.findOne(doc.tenant_id, { output_id: doc._id, ...wanted });
-  if (!found) {
+  const version = await versions.findOne(doc.tenant_id, { output_id: doc._id, ...wanted });
+  if (!version) {
     const message = `There is no version ${named} of the output. The latest is ${doc.version_num}.`;
     throw new Fault("not_found", message, { resource_type: "output_version", resource_id: named });
   }
-  return found;
+  return version;
 }
 
 const BEGINNING = 65_536;

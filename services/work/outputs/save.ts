@@ -124,10 +124,10 @@ async function makeEdition(
   { params: { body, change_note }, meta: { caller, idempotency_seed } }: Saving,
   title: string | null,
 ): Promise<Omit<Edition, "version_num">> {
-  const given = title?.trim();
+  const trimmed = title?.trim();
   return {
     version_id: newUuid(idempotency_seed, 1),
-    title: given ?? deriveTitle(await readBeginning(blobs, caller.tenant_id, body.hash)),
+    title: trimmed ?? deriveTitle(await readBeginning(blobs, caller.tenant_id, body.hash)),
     ...{ hash: body.hash, byte_size: body.size, change_note: change_note ?? null },
     authored_by_agent_id: caller.kind === "agent" ? caller.agent_id : null,
     authored_by_user_id: caller.kind === "user" ? caller.user_id : null,
@@ -161,9 +161,9 @@ async function filed(
   const { tenant_id } = ctx.meta.caller;
   const { project_id, process_run_id, source_type, metadata } = ctx.params;
   const linked = async (field: "derived_from_ids" | "references_ids" | "supersedes_ids") => {
-    const given = ctx.params[field]?.flatMap((each) => each.split(",")).map((each) => each.trim());
-    if (!given) return {};
-    const ids = await readableIds(outputs, tenant_id, access, given);
+    const values = ctx.params[field]?.flatMap((each) => each.split(",")).map((each) => each.trim());
+    if (!values) return {};
+    const ids = await readableIds(outputs, tenant_id, access, values);
     return { [field]: ids.filter((id) => id !== own_id) };
   };
   const [derived_from, references, supersedes] = await Promise.all([

@@ -27,10 +27,10 @@ export async function search(outputs: Outputs, ctx: CallOf<typeof searchOutputs>
   const { hits, degraded } = await findOutputs(outputs, ctx, { ...ctx.params, limit });
   const ids = hits.slice(0, limit).map(({ _id }) => _id);
   const whole = new Map((await outputs.rows.findEach(tenant_id, ids)).map((doc) => [doc._id, doc]));
-  const given = hits.filter(({ _id }) => whole.has(_id));
-  const passages = await loadPassages(outputs, tenant_id, given);
+  const wholes = hits.filter(({ _id }) => whole.has(_id));
+  const passages = await loadPassages(outputs, tenant_id, wholes);
   return {
-    results: given.map((hit) => ({
+    results: wholes.map((hit) => ({
       kind: "output" as const,
       output: present({ ...hit, ...(whole.get(hit._id) as OutputDoc) }),
       score: hit.score,
@@ -38,7 +38,7 @@ export async function search(outputs: Outputs, ctx: CallOf<typeof searchOutputs>
       superseded: hit.superseded_by !== null,
     })),
     total_candidates: hits.length,
-    no_match: given.length === 0,
+    no_match: wholes.length === 0,
     degraded: degraded.length > 0,
     degraded_reasons: degraded,
   };
@@ -56,21 +56,21 @@ export async function findOutputs(outputs: Outputs, ctx: RequestContext, wanted:
   let degraded: string[] = [];
   for (let round = 0; round < MOST_ROUNDS && hits.size < wanted.limit; round++) {
     const except = { types: [...seen], project_ids: archived };
-    const found = await ctx.call<SearchFound, SearchFind>(
+    const result = await ctx.call<SearchFound, SearchFind>(
       "search.find",
       ask(wanted, access, tenant_id, except),
     );
-    degraded = found.degraded;
-    const best = bestByOutput(found);
+    degraded = result.degraded;
+    const best = bestByOutput(result);
     for (const id of best.keys()) seen.add(id);
     const projection = BRIEF;
-    const those = { _id: { $in: [...best.keys()] } };
-    for (const doc of await outputs.rows.find(tenant_id, those, { projection })) {
+    const filter = { _id: { $in: [...best.keys()] } };
+    for (const doc of await outputs.rows.find(tenant_id, filter, { projection })) {
       if (isToBeFound(doc, access, wanted, archived))
         hits.set(doc._id, { ...doc, ...(best.get(doc._id) as Best) });
     }
     // Fewer than a leg's minimum: there are no others.
-    if (found.total_candidates < ENOUGH || best.size === 0) break;
+    if (result.total_candidates < ENOUGH || best.size === 0) break;
   }
   return { hits: ranked([...hits.values()]), degraded };
 }
@@ -134,17 +134,17 @@ export async function loadPassages(
 type OutputHit = Pick<OutputDoc, "_id" | "superseded_by"> & { score: number };
 
 /** Sorts best first, with a superseded output below its successor if both were found (spec: search outputs). */
-export function ranked<T extends OutputHit>(found: readonly T[]): T[] {
-  const byId = new Map(found.map((each) => [each._id, each]));
-  const placed = found.map((each) => ({ each, ...placeOf(each, byId) }));
+export function ranked<T extends OutputHit>(hits: readonly T[]): T[] {
+  const byId = new Map(hits.map((each) => [each._id, each]));
+  const placed = hits.map((each) => ({ each, ...placeOf(each, byId) }));
   placed.sort((a, b) => b.score - a.score || a.depth - b.depth);
   return placed.map(({ each, score }) => ({ ...each, score }));
 }
 
-function placeOf(found: OutputHit, byId: ReadonlyMap<string, OutputHit>): { score: number; depth: number } {
-  let { score } = found;
-  const above = new Set([found._id]);
-  for (let next = newer(found, byId); next && !above.has(next._id); next = newer(next, byId)) {
+function placeOf(hit: OutputHit, byId: ReadonlyMap<string, OutputHit>): { score: number; depth: number } {
+  let { score } = hit;
+  const above = new Set([hit._id]);
+  for (let next = newer(hit, byId); next && !above.has(next._id); next = newer(next, byId)) {
     above.add(next._id);
     score = Math.min(score, next.score);
   }

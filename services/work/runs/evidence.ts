@@ -37,8 +37,8 @@ export async function keepContents(
 }
 
 /** The contract has checked the alphabet; a pattern that checks the length too would overflow on megabytes. */
-function decodeContent(given: string, i: number): Buffer {
-  const base64 = given.replace(/\s+/g, "");
+function decodeContent(text: string, i: number): Buffer {
+  const base64 = text.replace(/\s+/g, "");
   if (base64.length % 4 === 0) return Buffer.from(base64, "base64");
   const [field, expected] = [`artifact_contents.${i}.content_base64`, "standard base64, padded"];
   const details = { field, value: null, expected, example: "SGVsbG8=" };

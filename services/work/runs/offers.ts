@@ -32,10 +32,10 @@ export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.
     await requireOwnWork(ctx, { handoff_id });
   }
   const id = newUuid(ctx.meta.idempotency_seed);
-  const given = { actor: toActor(ctx.meta.caller), at: new Date(store.now()), id, handoff_id, note };
+  const fact = { actor: toActor(ctx.meta.caller), at: new Date(store.now()), id, handoff_id, note };
   const { run } = await store.change(tenant_id, run_id, (state) =>
     // Created by an earlier try of the same request.
-    state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, given),
+    state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, fact),
   );
   account(ctx, { offer_id: id, step_key });
   return presentOffer(run_id, findOffer(run, id));
@@ -51,8 +51,8 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
   const { idempotency_seed: seed, caller } = ctx.meta;
   const record_ids = [newUuid(seed), newUuid(seed && `${seed} attempt`)] as const;
   const person = await findPerson(ctx);
-  const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, record_ids, person };
-  const transition = (run: Run) => accept(run, given);
+  const fact = { actor: toActor(caller), at: new Date(store.now()), offer_id, record_ids, person };
+  const transition = (run: Run) => accept(run, fact);
   const once = seed !== undefined && record_ids[0];
   const { run, facts } = await store.change(caller.tenant_id, run_id, transition, once);
   const accepted = findOffer(run, offer_id);
@@ -71,8 +71,8 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
 export async function declineOffer(store: RunStore, ctx: CallOf<typeof contract.declineRunOffer>) {
   const { run_id, offer_id, note = null } = ctx.params;
   const { caller } = ctx.meta;
-  const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, note };
-  const { run } = await store.change(caller.tenant_id, run_id, (state) => decline(state, given));
+  const fact = { actor: toActor(caller), at: new Date(store.now()), offer_id, note };
+  const { run } = await store.change(caller.tenant_id, run_id, (state) => decline(state, fact));
   return presentOffer(run_id, findOffer(run, offer_id));
 }
 
@@ -84,11 +84,11 @@ function findOffer({ offers }: Run, offer_id: string): Offer {
 export function offer(
   run: RunState,
   step_key: string,
-  given: Attribution & { id: string; handoff_id: string | null; note: string | null },
+  fact: Attribution & { id: string; handoff_id: string | null; note: string | null },
 ): Change {
-  const { draft, step, progress } = open(run, step_key, given);
+  const { draft, step, progress } = open(run, step_key, fact);
   assertCompletable(draft, step, progress);
-  const { id, handoff_id, note, actor, at } = given;
+  const { id, handoff_id, note, actor, at } = fact;
   assertRoom(run.offers, note);
   const made: Offer = {
     ...{ id, step_key, handoff_id, note, status: "open", offered_by: actor, decided_by: null },
@@ -121,23 +121,23 @@ interface Accept extends Attribution {
 }
 
 /** Completes the offering step, and starts the accepter's successor if possible (api: Processes). */
-export function accept(run: RunState, given: Accept): Change {
-  const found = openOffer(run, given.offer_id);
-  requireOther(found, given);
-  const { draft, index, step, progress } = open(run, found.step_key, given);
-  const next = successorFor(draft, step.step_key, given.person);
+export function accept(run: RunState, fact: Accept): Change {
+  const offer = openOffer(run, fact.offer_id);
+  requireOther(offer, fact);
+  const { draft, index, step, progress } = open(run, offer.step_key, fact);
+  const next = successorFor(draft, step.step_key, fact.person);
   assertCompletable(draft, step, progress);
-  decide(draft, found, "accepted");
-  const [record_id, attempt_id] = given.record_ids;
+  decide(draft, offer, "accepted");
+  const [record_id, attempt_id] = fact.record_ids;
   draft.set(index, { attested: step.completion_criteria.map(({ key }) => key) });
-  const evidence = { record_id, notes: found.note, handoff_offer_id: found.id, snapshots: [] };
-  draft.finish(index, { ...found.offered_by, ...evidence });
+  const evidence = { record_id, notes: offer.note, handoff_offer_id: offer.id, snapshots: [] };
+  draft.finish(index, { ...offer.offered_by, ...evidence });
   if (next === null || !canBegin(draft, next)) return draft;
   draft.beginWork(next);
   draft.record("step_started", (run.steps[next] as StepDef).step_key, {
     record_id: attempt_id,
-    notes: found.note,
-    inbound_handoff_id: found.handoff_id,
+    notes: offer.note,
+    inbound_handoff_id: offer.handoff_id,
     bundle_id: null,
   });
   return draft;
@@ -163,19 +163,19 @@ function canBegin({ run: { steps }, progress }: Draft, index: number): boolean {
 
 export function decline(
   run: RunState,
-  given: Attribution & { offer_id: string; note: string | null },
+  fact: Attribution & { offer_id: string; note: string | null },
 ): Change {
-  const found = openOffer(run, given.offer_id);
-  const { draft } = open(run, found.step_key, given);
-  decide(draft, found, "declined", given.note);
+  const offer = openOffer(run, fact.offer_id);
+  const { draft } = open(run, offer.step_key, fact);
+  decide(draft, offer, "declined", fact.note);
   return draft;
 }
 
 function openOffer({ offers }: RunState, offer_id: string): Offer {
-  const found = offers.find(({ id }) => id === offer_id);
-  if (!found) throw notFound("handoff_offer", offer_id);
-  if (found.status === "open") return found;
-  throw conflict(`The offer is already ${found.status}. Only open offers can be decided.`, {
+  const offer = offers.find(({ id }) => id === offer_id);
+  if (!offer) throw notFound("handoff_offer", offer_id);
+  if (offer.status === "open") return offer;
+  throw conflict(`The offer is already ${offer.status}. Only open offers can be decided.`, {
     existing_resource_id: offer_id,
   });
 }
@@ -198,9 +198,9 @@ function successorFor({ run, progress }: Draft, step_key: string, person: string
   const all = successors(run, step_key);
   if (all.length === 0) return null;
   const left = all.filter(([at]) => !isDone(progress[at] as StepProgress));
-  const those = left.length ? left : all;
-  const own = those.find(([, { assigned_user_id: to }]) => to !== null && to === person);
-  const free = own ?? those.find(([, { assigned_user_id: to }]) => to === null);
+  const candidates = left.length ? left : all;
+  const own = candidates.find(([, { assigned_user_id: to }]) => to !== null && to === person);
+  const free = own ?? candidates.find(([, { assigned_user_id: to }]) => to === null);
   if (free) return free[0];
   throw forbidden("All next steps are assigned to other people. One of them must accept the offer.", {
     step_key,

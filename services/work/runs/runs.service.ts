@@ -97,8 +97,8 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
 async function closeRun(store: RunStore, ctx: CallOf<typeof contract.closeRun>) {
   const { run_id, outcome, note = null } = ctx.params;
   const { caller } = ctx.meta;
-  const given = { actor: toActor(caller), at: new Date(store.now()), outcome, note };
-  const { run } = await store.change(caller.tenant_id, run_id, (state) => close(state, given));
+  const fact = { actor: toActor(caller), at: new Date(store.now()), outcome, note };
+  const { run } = await store.change(caller.tenant_id, run_id, (state) => close(state, fact));
   return presentRun(run);
 }
 

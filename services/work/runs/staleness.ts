@@ -18,21 +18,21 @@ interface Staleness {
 function staleFrom(step: StepDef, progress: StepProgress): Staleness | null {
   const { status, ready_at, last_activity_at, waiting } = progress;
   if (status !== "ready" && status !== "in_progress") return null;
-  const found: Staleness[] = [];
+  const stale: Staleness[] = [];
   const add = (from: Date, ms: number, reason: string) =>
-    found.push({ since: new Date(from.getTime() + ms), reason });
+    stale.push({ since: new Date(from.getTime() + ms), reason });
   if (status === "in_progress" && last_activity_at && !waiting)
     add(last_activity_at, QUIET_MS, "no activity for 24 hours");
   if (step.due_in_seconds !== null && ready_at)
     add(ready_at, step.due_in_seconds * 1000, "its deadline has passed");
-  const [first = null] = found.sort((a, b) => a.since.getTime() - b.since.getTime());
+  const [first = null] = stale.sort((a, b) => a.since.getTime() - b.since.getTime());
   return first;
 }
 
 /** Returns the step's staleness at a time, or null. */
 export function stalenessAt(step: StepDef, progress: StepProgress, now: number): Staleness | null {
-  const found = staleFrom(step, progress);
-  return found && found.since.getTime() <= now ? found : null;
+  const stale = staleFrom(step, progress);
+  return stale && stale.since.getTime() <= now ? stale : null;
 }
 
 /** Returns the deadline of a step that is ready or in progress; null without one. */

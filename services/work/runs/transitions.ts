@@ -31,8 +31,8 @@ export interface Start extends Attribution {
  * ready or in_progress → in_progress (spec: start step; several attempts may be open). Open attempts continue if a
  * dependency is reopened, but no new one begins before it is done again.
  */
-export function start(run: RunState, step_key: string, given: Start): Change {
-  const { draft, index, step, progress } = open(run, step_key, given);
+export function start(run: RunState, step_key: string, fact: Start): Change {
+  const { draft, index, step, progress } = open(run, step_key, fact);
   if (isDone(progress)) {
     const message = `The step "${step_key}" is ${progress.status}. Reopen it first.`;
     throw new Fault("step_not_ready", message, { step_key, waiting_on: [] });
@@ -40,10 +40,10 @@ export function start(run: RunState, step_key: string, given: Start): Change {
   if (waitingOn(step, doneKeys(run.steps, run.progress)).length > 0) throw notReady(run, step);
   draft.beginWork(index);
   draft.record("step_started", step_key, {
-    record_id: given.record_id,
-    notes: given.notes,
-    inbound_handoff_id: given.handoff_id,
-    bundle_id: given.bundle_id,
+    record_id: fact.record_id,
+    notes: fact.notes,
+    inbound_handoff_id: fact.handoff_id,
+    bundle_id: fact.bundle_id,
   });
   return draft;
 }
@@ -57,9 +57,9 @@ export interface Complete extends Attribution {
 }
 
 /** ready or in_progress → completed; or attests one more criterion (spec: complete with evidence). */
-export function complete(run: RunState, step_key: string, given: Complete): Change {
-  const { draft, index, step, progress } = open(run, step_key, given);
-  const { criterion_key, record_id, notes, snapshots } = given;
+export function complete(run: RunState, step_key: string, fact: Complete): Change {
+  const { draft, index, step, progress } = open(run, step_key, fact);
+  const { criterion_key, record_id, notes, snapshots } = fact;
   const keys = step.completion_criteria.map(({ key }) => key);
   if (criterion_key !== null && !keys.includes(criterion_key)) {
     const message = `criterion_key: the step "${step_key}" has no criterion "${criterion_key}". Criteria: ${keys.join(", ") || "none"}.`;
@@ -75,7 +75,7 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   const added = attested.slice(progress.attested.length);
   draft.set(index, { attested });
   if (attested.length === keys.length) {
-    draft.finish(index, { ...given.actor, ...evidence, attested: added, handoff_offer_id: null });
+    draft.finish(index, { ...fact.actor, ...evidence, attested: added, handoff_offer_id: null });
   } else {
     draft.beginWork(index);
     draft.record("criterion_attested", step_key, { ...evidence, criterion_key: criterion_key as string });
@@ -109,19 +109,19 @@ export function receive(run: RunState, step_key: string, { at, wait_id, event }:
 type Reasoned = Attribution & { record_id: string; reason: string };
 
 /** ready, in_progress or blocked → skipped. */
-export function skip(run: RunState, step_key: string, given: Reasoned): Change {
-  const { draft, index, progress } = open(run, step_key, given);
+export function skip(run: RunState, step_key: string, fact: Reasoned): Change {
+  const { draft, index, progress } = open(run, step_key, fact);
   if (isDone(progress)) {
     const message = `The step "${step_key}" is ${progress.status}. Only ready, blocked and in_progress steps can be skipped.`;
     throw new Fault("step_not_skippable", message, { step_key });
   }
-  draft.skip(index, { record_id: given.record_id, notes: given.reason, actor: given.actor });
+  draft.skip(index, { record_id: fact.record_id, notes: fact.reason, actor: fact.actor });
   return draft;
 }
 
 /** completed or skipped → ready, or blocked; successors that were only ready or wait for an event become blocked. */
-export function reopen(run: RunState, step_key: string, given: Reasoned): Change {
-  const { draft, index, step, progress } = open(run, step_key, given);
+export function reopen(run: RunState, step_key: string, fact: Reasoned): Change {
+  const { draft, index, step, progress } = open(run, step_key, fact);
   if (!isDone(progress)) {
     const message = `The step "${step_key}" is ${progress.status}. Only completed and skipped steps can be reopened.`;
     throw new Fault("step_not_reopenable", message, { step_key });
@@ -129,7 +129,7 @@ export function reopen(run: RunState, step_key: string, given: Reasoned): Change
   const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;
   draft.undo(index);
   draft.set(index, { status: "blocked", ready_at: null });
-  draft.record("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
+  draft.record("step_reopened", step_key, { record_id: fact.record_id, notes: fact.reason });
   if (ready) draft.makeReady(index);
   for (const [at, successor] of successors(run, step_key)) {
     const { status, waiting } = draft.progress[at] as StepProgress;
@@ -149,10 +149,10 @@ export function reopen(run: RunState, step_key: string, given: Reasoned): Change
 export function assign(
   run: RunState,
   step_key: string,
-  given: Attribution & { record_id: string; assigned_user_id: string | null },
+  fact: Attribution & { record_id: string; assigned_user_id: string | null },
 ): Change {
-  const { draft, index, step } = open(run, step_key, given);
-  const { record_id, assigned_user_id } = given;
+  const { draft, index, step } = open(run, step_key, fact);
+  const { record_id, assigned_user_id } = fact;
   if (step.assigned_user_id === assigned_user_id) return draft;
   draft.set(index, { assigned_user_id });
   draft.record("step_assigned", step_key, { record_id, assigned_user_id });
@@ -160,10 +160,10 @@ export function assign(
 }
 
 /** open → closed, once. */
-export function close(run: RunState, given: Attribution & { outcome: Outcome; note: string | null }): Change {
+export function close(run: RunState, fact: Attribution & { outcome: Outcome; note: string | null }): Change {
   assertOpen(run);
-  const draft = new Draft(run, given);
-  draft.close({ actor: given.actor, notes: given.note, outcome: given.outcome });
+  const draft = new Draft(run, fact);
+  draft.close({ actor: fact.actor, notes: fact.note, outcome: fact.outcome });
   return draft;
 }
 
@@ -204,9 +204,9 @@ const FRESH: StepProgress = {
 };
 
 /** Creates a run: its steps' progress and its first facts. */
-export function begin(_id: string, steps: readonly StepDef[], given: Attribution): Change {
+export function begin(_id: string, steps: readonly StepDef[], by: Attribution): Change {
   const progress = steps.map(() => FRESH);
-  const draft = new Draft({ _id, status: "active", steps, progress, offers: [], version: 0 }, given);
+  const draft = new Draft({ _id, status: "active", steps, progress, offers: [], version: 0 }, by);
   draft.record("created", null);
   draft.follow(null);
   return draft;

@@ -10,26 +10,26 @@ type GivenStep = Static<TObject<typeof stepFields>>;
  * Returns a step of a template or of a run with defaults, except for its completion mode.
  * @param place among the steps, from 0
  */
-export function stepAt(place: number, given: GivenStep): Omit<TemplateStep, "completion_mode"> {
+export function stepAt(place: number, step: GivenStep): Omit<TemplateStep, "completion_mode"> {
   return {
-    step_key: given.step_key,
+    step_key: step.step_key,
     ordinal: place + 1,
-    title: given.title ?? given.step_key,
-    role: given.role ?? null,
-    specialist_name: given.specialist_name ?? null,
-    instructions: given.instructions ?? null,
-    depends_on: [...new Set(given.depends_on)],
-    completion_criteria: given.completion_criteria ?? [],
-    expected_artifact_kinds: given.expected_artifact_kinds ?? [],
-    reference_pointer: given.reference_pointer ?? null,
-    reference_note: given.reference_note ?? null,
-    due_in_seconds: given.due_in_seconds ?? null,
-    deadline_seconds: given.deadline_seconds ?? null,
-    on_deadline: given.on_deadline ?? "notify",
-    wait_for: given.wait_for
+    title: step.title ?? step.step_key,
+    role: step.role ?? null,
+    specialist_name: step.specialist_name ?? null,
+    instructions: step.instructions ?? null,
+    depends_on: [...new Set(step.depends_on)],
+    completion_criteria: step.completion_criteria ?? [],
+    expected_artifact_kinds: step.expected_artifact_kinds ?? [],
+    reference_pointer: step.reference_pointer ?? null,
+    reference_note: step.reference_note ?? null,
+    due_in_seconds: step.due_in_seconds ?? null,
+    deadline_seconds: step.deadline_seconds ?? null,
+    on_deadline: step.on_deadline ?? "notify",
+    wait_for: step.wait_for
       ? {
-          event_type: given.wait_for.event_type,
-          filter_expression: givenFilter(given.wait_for.filter_expression),
+          event_type: step.wait_for.event_type,
+          filter_expression: givenFilter(step.wait_for.filter_expression),
         }
       : null,
   };
@@ -137,8 +137,8 @@ export function mapSuccessors(steps: readonly Linked[]): Map<string, string[]> {
   const successors = new Map<string, string[]>();
   for (const { step_key, depends_on } of steps) {
     for (const key of new Set(depends_on)) {
-      const those = successors.get(key);
-      if (those) those.push(step_key);
+      const keys = successors.get(key);
+      if (keys) keys.push(step_key);
       else successors.set(key, [step_key]);
     }
   }

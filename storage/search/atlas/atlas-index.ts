@@ -200,8 +200,8 @@ export class AtlasIndex implements SearchIndex {
     if (dimensions === null || !(await this.#indexes.hasVectors(dimensions))) return [];
     const _id = { $in: ids.map((id) => entryId(kind, id)) };
     const rows = await this.#entries.find(tenant_id, { _id }, { projection: { text: 0 } });
-    const found = await Promise.all(rows.map((row) => this.#near(row, dimensions, least)));
-    return found.flat();
+    const pairs = await Promise.all(rows.map((row) => this.#near(row, dimensions, least)));
+    return pairs.flat();
   }
 
   async gap(tenant_id: string, kind: SearchKind): Promise<number> {
@@ -226,10 +226,10 @@ export class AtlasIndex implements SearchIndex {
     return this.#leg(textPipeline(conditions, words, LEG_SIZE, contextOf(query)));
   }
 
-  #vectorLeg(conditions: Condition[], vector: Float32Array, asked: LegsQuery): Promise<Leg> {
+  #vectorLeg(conditions: Condition[], vector: Float32Array, search: LegsQuery): Promise<Leg> {
     const ofModel: Condition[] = [...conditions, { path: "embedded", in: [this.#model?.name ?? REMOVED] }];
     const query = { vector: packVector(vector), dimensions: vector.length, limit: LEG_SIZE };
-    return this.#leg(vectorPipeline(ofModel, query, contextOf(asked)));
+    return this.#leg(vectorPipeline(ofModel, query, contextOf(search)));
   }
 
   async #leg(pipeline: object[]): Promise<Leg> {
@@ -259,12 +259,12 @@ export class AtlasIndex implements SearchIndex {
       ([path, value]) => ({ path, in: [value] }) as Condition,
     );
     const query = { vector, dimensions, limit: MOST_DUPLICATES + 1 };
-    const found = (await this.#entries.system.aggregate(nearPipeline(conditions, query)).toArray()) as Pick<
+    const rows = (await this.#entries.system.aggregate(nearPipeline(conditions, query)).toArray()) as Pick<
       EntryDoc,
       "id" | "vector"
     >[];
     const own = integersOf(vector);
-    return found
+    return rows
       .map((other) => ({
         ...{ tenant_id, kind, a: row.id, b: other.id },
         similarity: other.vector ? cosine(own, integersOf(other.vector)) : 0,

@@ -32,15 +32,15 @@ interface CandidatesQuery {
 }
 
 /** Computes the ranking features of rows from their own words and vectors, the same as the local index does. */
-export function rateCandidates(rows: readonly FoundRow[], asked: CandidatesQuery): Candidate[] {
-  const features = new Features(asked);
+export function rateCandidates(rows: readonly FoundRow[], query: CandidatesQuery): Candidate[] {
+  const features = new Features(query);
   const candidates = new Map<string, Candidate>();
   for (const row of rows) candidates.set(row.id, features.candidate(row, row.before, row.after));
   for (const { before, after, ...row } of rows.slice(0, WITH_NEIGHBOURS)) {
     const [previous, ...earlier] = before;
     const [next, ...later] = after;
     const add = (each: EntryDoc | undefined, sides: [EntryDoc[], EntryDoc[]]) => {
-      if (each && !candidates.has(each.id) && fits(each, asked.conditions))
+      if (each && !candidates.has(each.id) && fits(each, query.conditions))
         candidates.set(each.id, features.candidate(each, ...sides));
     };
     add(previous, [earlier, [row, ...after].slice(0, CONTEXT)]);
@@ -64,13 +64,13 @@ class Features {
   readonly #idf: number[];
   readonly #seen = new Map<string, Neighbour & { bm25: number }>();
 
-  constructor(asked: CandidatesQuery) {
-    this.#asked = asked;
-    const { terms, words, variants } = asked.query;
+  constructor(query: CandidatesQuery) {
+    this.#asked = query;
+    const { terms, words, variants } = query.query;
     const own = terms.map((term, i): Variant => ({ term, mask: 1 << i }));
     this.#masks = new Map([...variants, ...own].map(({ term, mask }) => [term, mask]));
-    this.#missing = own.filter((_, i) => i < words && asked.corpus.frequencies[i] === 0);
-    this.#idf = asked.corpus.frequencies.map((frequency) => rarity(frequency, asked.corpus.documents));
+    this.#missing = own.filter((_, i) => i < words && query.corpus.frequencies[i] === 0);
+    this.#idf = query.corpus.frequencies.map((frequency) => rarity(frequency, query.corpus.documents));
   }
 
   candidate(row: EntryDoc, before: readonly EntryDoc[], after: readonly EntryDoc[]): Candidate {
@@ -104,10 +104,10 @@ class Features {
   #count(words: string, counts: number[]): TermMask {
     let mask = 0;
     for (const word of words.split(" ")) {
-      const found = this.#maskOf(word);
-      mask |= found;
-      for (let bit = 0; found >>> bit > 0; bit++)
-        if (found & (1 << bit)) counts[bit] = (counts[bit] as number) + 1;
+      const bits = this.#maskOf(word);
+      mask |= bits;
+      for (let bit = 0; bits >>> bit > 0; bit++)
+        if (bits & (1 << bit)) counts[bit] = (counts[bit] as number) + 1;
     }
     return mask;
   }

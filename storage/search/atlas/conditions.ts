@@ -39,8 +39,8 @@ type FilterPath = keyof typeof FILTER_PATHS;
 type Query = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "include_superseded" | "now">;
 
 /** Returns a query's conditions, which always include the tenant and the readers. */
-export function buildConditions(asked: Query): Condition[] {
-  const { tenant_id, kind, access, where, include_superseded, now } = asked;
+export function buildConditions(query: Query): Condition[] {
+  const { tenant_id, kind, access, where, include_superseded, now } = query;
   const { types, scope, project_id, tags_any, agent_id, audience = [], except = {}, metadata = [] } = where;
   const conditions: Condition[] = [
     { path: "tenant_id", in: [tenant_id] },

@@ -76,8 +76,8 @@ export function entryId(kind: SearchKind, id: string): string {
 /** The fields that a put sets; vector and `embedded` are set separately. */
 type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 
-export function toFields(given: SearchEntry): EntryFields {
-  const entry = wholeEntry(given);
+export function toFields(source: SearchEntry): EntryFields {
+  const entry = wholeEntry(source);
   const { kind, id, version, scope, tags, audience, superseded, created_at, updated_at, validity } = entry;
   const { confidence, importance, cites } = entry;
   const { title_terms, text_terms, ...reading } = readEntry(entry);

@@ -17,11 +17,11 @@ const ALL = (1n << 64n) - 1n;
  */
 export function metadataLabels(packed: string): string[] {
   return [...unpackMetadata(packed)].flatMap(({ line, key, value }) => {
-    const given = comparable(value);
-    if (!given) return [line];
-    const digits = orderOf(given.at).toString(16).padStart(DIGITS, "0");
+    const text = comparable(value);
+    if (!text) return [line];
+    const digits = orderOf(text.at).toString(16).padStart(DIGITS, "0");
     const beginnings = Array.from({ length: DIGITS + 1 }, (_, n) => digits.slice(0, n));
-    return [line, ...beginnings.map((beginning) => labelOf(key, given.of, beginning))];
+    return [line, ...beginnings.map((beginning) => labelOf(key, text.of, beginning))];
   });
 }
 

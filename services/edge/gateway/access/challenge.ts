@@ -18,13 +18,13 @@ export interface CredentialSource {
 
 /**
  * Returns the WWW-Authenticate header of a refusal (RFC 6750, section 3), or undefined if none is needed.
- * @param asked the credential of the request, if the operation reads it
+ * @param source the credential of the request, if the operation reads it
  */
-export function challengeOf(fault: Fault, asked: CredentialSource | undefined): string | undefined {
-  const challenge = schemeOf(fault, asked?.authorization);
-  if (challenge === undefined || !asked?.metadata) return challenge;
+export function challengeOf(fault: Fault, source: CredentialSource | undefined): string | undefined {
+  const challenge = schemeOf(fault, source?.authorization);
+  if (challenge === undefined || !source?.metadata) return challenge;
   const [, ...rest] = challenge.split(", ");
-  return [BEARER, `resource_metadata="${asked.metadata}"`, ...rest].join(", ");
+  return [BEARER, `resource_metadata="${source.metadata}"`, ...rest].join(", ");
 }
 
 function schemeOf(fault: Fault, authorization: string | undefined): string | undefined {

@@ -17,13 +17,13 @@ export class BlobBroken extends Error {}
  */
 export function sendFromBlob(
   res: ServerResponse,
-  given: Answer,
+  full: Answer,
   envelope: Envelope,
   output: Output,
   tenant_id: string,
   blobs: Blobs,
 ): Promise<void> {
-  return withBlob(given, tenant_id, blobs, async (answer, parts) => {
+  return withBlob(full, tenant_id, blobs, async (answer, parts) => {
     if (!parts) return sendLong(res, answer, envelope, output);
     if (res.headersSent || res.destroyed) return;
     const { escaped, size } = answer.insert as Insert;
@@ -33,8 +33,8 @@ export function sendFromBlob(
 }
 
 /** Returns the text of an answer including its blob's content. @throws BlobBroken */
-export function textFromBlob(given: Answer, tenant_id: string, blobs: Blobs): Promise<string> {
-  return withBlob(given, tenant_id, blobs, async ({ body }, parts) => {
+export function textFromBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<string> {
+  return withBlob(answer, tenant_id, blobs, async ({ body }, parts) => {
     if (!parts) return String(body ?? "");
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     let text = "";
@@ -51,14 +51,14 @@ const READS = 4;
  * it, which nobody else does if the caller disconnected, and ends the write of a blob that was made for this answer.
  */
 async function withBlob<T>(
-  given: Answer,
+  full: Answer,
   tenant_id: string,
   blobs: Blobs,
   read: (answer: Answer, parts: AsyncGenerator<string | Buffer> | null) => Promise<T>,
 ): Promise<T> {
   let blob: Readable | undefined;
   try {
-    let answer = given;
+    let answer = full;
     for (let tries = 1; answer.insert && !blob; tries++) {
       try {
         blob = await blobs.stream(tenant_id, answer.insert.hash);
@@ -70,7 +70,7 @@ async function withBlob<T>(
     return await read(answer, blob ? whole(answer as Answer & { insert: Insert }, blob) : null);
   } finally {
     blob?.destroy();
-    const { insert } = given;
+    const { insert } = full;
     if (insert?.write) {
       const write = new BlobWrite(tenant_id, insert.write);
       write.hashes.add(insert.hash);

@@ -65,15 +65,15 @@ export async function once(
   if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
 
   const { lease, seed, first_at } = opening;
-  const close = async (given: Answer, secret: boolean, again: { again?: true } = {}) => {
-    const isFull = (op.takes || usage.isFull(place.tenant_id)) && lengthOf(given) > SMALL;
+  const close = async (outcome: Answer, secret: boolean, again: { again?: true } = {}) => {
+    const isFull = (op.takes || usage.isFull(place.tenant_id)) && lengthOf(outcome) > SMALL;
     const answer = secret
-      ? toKept(given)
+      ? toKept(outcome)
       : isFull
         ? null
-        : await toKeptOrBlob(given, blobWriteOf(exchange, place.tenant_id), blobs);
+        : await toKeptOrBlob(outcome, blobWriteOf(exchange, place.tenant_id), blobs);
     // Answer the executed request even if the answer cannot be stored: repeating it is a conflict then.
-    const kept = answer ?? { ...toKept({ ...given, body: null }), dropped: true };
+    const kept = answer ?? { ...toKept({ ...outcome, body: null }), dropped: true };
     await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret, ...again });
   };
   Object.assign(ctx.meta, { idempotency_seed: seed, first_at });

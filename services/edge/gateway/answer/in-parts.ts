@@ -105,20 +105,20 @@ async function patiently<T>(read: () => Promise<T>, res: HttpExchange["res"]): P
 
 /** Formats the text of a list. Rows that newer ones pushed to the next page appear once. */
 async function* listOf(first: IteratorResult<Row[], Row[]>, pages: AsyncGenerator<Row[], Row[]>) {
-  const given = new Set<string>();
+  const seen = new Set<string>();
   let page = first;
   let text = "[";
   for (let separator = ""; ; page = await pages.next()) {
     for (const row of page.value) {
-      if (given.has(row.id)) continue;
+      if (seen.has(row.id)) continue;
       text += separator + JSON.stringify(row);
       separator = ",";
       if (text.length >= CHUNK) {
         yield text;
         text = "";
       }
-      given.add(row.id);
-      if (given.size > REMEMBERED) given.delete(given.values().next().value as string);
+      seen.add(row.id);
+      if (seen.size > REMEMBERED) seen.delete(seen.values().next().value as string);
     }
     if (page.done) break;
   }

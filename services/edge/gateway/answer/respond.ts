@@ -115,9 +115,9 @@ export function sizeOf(body: string | Buffer | null): number {
 
 /**
  * Builds the error envelope (spec: Errors). Errors outside the catalogue become internal errors without details.
- * @param asked the credential of the request, if the operation reads it
+ * @param source the credential of the request, if the operation reads it
  */
-export function errorAnswer(err: unknown, request_id: string, asked?: CredentialSource): Answer {
+export function errorAnswer(err: unknown, request_id: string, source?: CredentialSource): Answer {
   const fault = toFault(err);
   const { status } = FAULTS[fault.type as keyof typeof FAULTS];
   const details = (fault.data ?? {}) as Record<string, unknown>;
@@ -126,7 +126,7 @@ export function errorAnswer(err: unknown, request_id: string, asked?: Credential
     headers["Retry-After"] = String(details.retry_after_seconds);
   }
   if (Array.isArray(details.allow)) headers.Allow = details.allow.join(", ");
-  const challenge = challengeOf(fault, asked);
+  const challenge = challengeOf(fault, source);
   if (challenge) headers["WWW-Authenticate"] = challenge;
   const error = { code: fault.type, message: fault.message, request_id, details };
   return { status, type: JSON_TYPE, body: JSON.stringify({ error }, wholeCharacters), headers };

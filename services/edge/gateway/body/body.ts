@@ -233,21 +233,21 @@ export function notJson(why: string, field = ""): Fault {
 
 /** Returns the media type without parameters, in lower case; "" without one. */
 export function mediaType(req: IncomingMessage): string {
-  const given = req.headers["content-type"];
-  if (given === undefined || given === "application/json") return given ?? "";
-  return mediaTypeOf(given);
+  const header = req.headers["content-type"];
+  if (header === undefined || header === "application/json") return header ?? "";
+  return mediaTypeOf(header);
 }
 
-export function unsupported(given: string, allowed: string[]): Fault {
-  const message = `Content-Type ${given || "(none)"} is not supported: expected ${allowed.join(" or ")}.`;
-  return new Fault("unsupported_media_type", message, { value: given, expected: allowed });
+export function unsupported(type: string, allowed: string[]): Fault {
+  const message = `Content-Type ${type || "(none)"} is not supported: expected ${allowed.join(" or ")}.`;
+  return new Fault("unsupported_media_type", message, { value: type, expected: allowed });
 }
 
 function requireNoEncoding(req: IncomingMessage): void {
-  const given = req.headers["content-encoding"];
-  if (given === undefined || given.toLowerCase() === "identity") return;
-  const message = `Content-Encoding ${given} is not supported: send the body uncompressed.`;
-  throw new Fault("unsupported_media_type", message, { value: given, expected: ["identity"] });
+  const encoding = req.headers["content-encoding"];
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return;
+  const message = `Content-Encoding ${encoding} is not supported: send the body uncompressed.`;
+  throw new Fault("unsupported_media_type", message, { value: encoding, expected: ["identity"] });
 }
 
 export function tooLarge(actual_size: number, max_size: number): Fault {

@@ -62,8 +62,8 @@ async function readFields(exchange: HttpExchange, tenant_id: string, blobs: Blob
     const bytes = isBase64 ? fromBase64(characters) : toUtf8(characters);
     const fault = isBase64 ? misfit(op, field, BASE64) : halfCharacter(field);
     const least = leastOf(lengthOf(req), isBase64);
-    const given = op.inlineUpTo === undefined ? bytes : await inlined(bytes, op.inlineUpTo);
-    const put = typeof given === "string" ? given : blobs.put(blobWriteOf(exchange, tenant_id), given, least);
+    const body = op.inlineUpTo === undefined ? bytes : await inlined(bytes, op.inlineUpTo);
+    const put = typeof body === "string" ? body : blobs.put(blobWriteOf(exchange, tenant_id), body, least);
     kept.set(field, await Promise.resolve(put).catch((err) => refuse(err, fault)));
   };
   const parts = readParts(req, maxBodyOf(op));

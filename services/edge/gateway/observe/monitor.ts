@@ -28,8 +28,8 @@ export function requireBearer(
 ): void {
   const token = config[name];
   if (!token) throw unknownPath(req);
-  const given = digest(req.headers.authorization ?? "");
-  const isIt = (each: string) => timingSafeEqual(given, digest(`Bearer ${each}`));
+  const bearer = digest(req.headers.authorization ?? "");
+  const isIt = (each: string) => timingSafeEqual(bearer, digest(`Bearer ${each}`));
   if ([token, ...config[`${name}_FALLBACKS`]].some(isIt)) return;
   throw unauthenticated(`This operation needs ${name}: send it as Bearer token.`);
 }
@@ -76,10 +76,10 @@ export function monitorServer({ config, health, secrets, windows }: Watched): Ht
 
   return new HttpServer((req: IncomingMessage, res: ServerResponse) => {
     const request_id = newId("req");
-    const asked = { op: getMetrics, ctx: { meta: { ip: addressOf(req) } }, req, caller: null };
+    const exchange = { op: getMetrics, ctx: { meta: { ip: addressOf(req) } }, req, caller: null };
     req.resume();
     answer(req)
-      .catch(async (err) => errorAnswer(await guard.judge(asked, toFault(err)), request_id))
-      .then((given) => send(res, given, { request_id, allowance: null, last: false }));
+      .catch(async (err) => errorAnswer(await guard.judge(exchange, toFault(err)), request_id))
+      .then((answer) => send(res, answer, { request_id, allowance: null, last: false }));
   });
 }

@@ -33,8 +33,8 @@ export class RequestObserver {
   enter(exchange: HttpExchange): void {
     const { req, op } = exchange;
     const { meta } = exchange.ctx;
-    const given = req.headers.traceparent;
-    if (given && parseTraceparent(given)) meta.traceparent = given as string;
+    const header = req.headers.traceparent;
+    if (header && parseTraceparent(header)) meta.traceparent = header as string;
     const { tracing } = this.#runtime.hooks;
     if (!tracing) return;
     const traced = { ...tracedRequest(req, op, meta), scheme: this.#scheme };

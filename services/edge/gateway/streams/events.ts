@@ -126,28 +126,28 @@ class NewEvents {
   async next(): Promise<Iterable<Batch>> {
     const overlap = before(this.#latest) ?? "";
     const since = this.#isFirst || overlap < (this.#from ?? "") ? this.#from : overlap;
-    const found = await this.#list(since);
+    const events = await this.#list(since);
     this.#isFirst = false;
-    const fresh = found.filter(({ _id }) => !this.#seen.has(_id)).reverse();
-    for (const event of found) this.#note(event);
-    this.#latest = found[0]?.accepted_at ?? this.#latest;
+    const fresh = events.filter(({ _id }) => !this.#seen.has(_id)).reverse();
+    for (const event of events) this.#note(event);
+    this.#latest = events[0]?.accepted_at ?? this.#latest;
     const oldest = before(this.#latest) ?? "";
     for (const [id, at] of this.#seen) if (at < oldest) this.#seen.delete(id);
     return batchesOf(fresh);
   }
 
   async #list(since: string | undefined): Promise<FoundEvent[]> {
-    const found: FoundEvent[] = [];
+    const events: FoundEvent[] = [];
     let cursor: string | undefined;
     for (let pages = 0; pages < MOST_PAGES; pages++) {
       const page = await this.#page({ ...(since && { since }), ...(cursor && { cursor }) });
-      found.push(...page.found);
+      events.push(...page.found);
       // All new ones, and one page of those that may have become visible late.
       const isOlder = (page.found.at(-1)?.accepted_at ?? "") < this.#latest;
-      if (page.next_cursor === null || (!this.#isFirst && isOlder && found.length >= PAGE)) return found;
+      if (page.next_cursor === null || (!this.#isFirst && isOlder && events.length >= PAGE)) return events;
       cursor = page.next_cursor;
     }
-    return found;
+    return events;
   }
 
   #page(more: { since?: string; cursor?: string }): Promise<Page> {
@@ -162,9 +162,9 @@ class NewEvents {
   }
 }
 
-function* batchesOf(found: FoundEvent[]): Generator<Batch> {
+function* batchesOf(events: FoundEvent[]): Generator<Batch> {
   const bytesOf = ({ size }: FoundEvent) => size + FRAME_BYTES;
-  for (const batch of pagesBySize(found, bytesOf, BATCH_BYTES)) {
+  for (const batch of pagesBySize(events, bytesOf, BATCH_BYTES)) {
     const bytes = batch.reduce((sum, event) => sum + bytesOf(event), 0);
     yield { event_ids: batch.map(({ _id }) => _id), bytes };
   }

@@ -32,8 +32,8 @@ export class Losses {
   }
 
   add(kind: string, place: string, count = 1): void {
-    const given = { kind: shortened(kind, MAX_KIND), place: shortened(place, MAX_PLACE), count: 0 };
-    const loss = this.#known(given) ?? this.#known({ kind: "other", place: "elsewhere", count: 0 }, 1);
+    const entry = { kind: shortened(kind, MAX_KIND), place: shortened(place, MAX_PLACE), count: 0 };
+    const loss = this.#known(entry) ?? this.#known({ kind: "other", place: "elsewhere", count: 0 }, 1);
     if (loss) loss.count += count;
     this.#addOutside?.(kind, place, count);
   }

@@ -83,9 +83,9 @@ export async function parseDocument(
   const format = detectFormat(bytes, type.format);
   if (format !== type.format)
     throw new UnreadableError(`was declared as ${type.name}, but seems to be ${SEEMS[format]}`);
-  const readWithin: ReadContext["readWithin"] = async (inner, filename, given) => {
+  const readWithin: ReadContext["readWithin"] = async (inner, filename, content) => {
     if (depth === MAX_WITHIN) throw new UnreadableError("is nested too deeply");
-    const type = fileTypeOf(filename) ?? given ?? "application/octet-stream";
+    const type = fileTypeOf(filename) ?? content ?? "application/octet-stream";
     const within = losses.within(filename);
     const pages = await parseDocument(inner, type, within, { readers: means.readers }, depth + 1);
     return pages.map(({ text }) => text).join("\n\n");
@@ -115,7 +115,7 @@ async function readElsewhere(
   return read(bytes, mime_type, context);
 }
 
-function text(name: string, read: (given: string, losses: Losses) => string): Type {
+function text(name: string, read: (text: string, losses: Losses) => string): Type {
   const readBytes = (bytes: Uint8Array, { charset, losses }: ReadContext) => [
     { page: null, text: read(decodeText(bytes, charset, losses), losses) },
   ];

@@ -43,10 +43,10 @@ const DELIMITERS = ["\t", ";", "|", ",", Papa.RECORD_SEP, Papa.UNIT_SEP];
 const NAMED_DELIMITER = /^sep=(.)\n/i;
 
 /** Returns comma-separated values, or such with another delimiter, as a table. @throws UnreadableError, TooMuchText */
-export function readTable(given: string, losses: Losses, delimiter = ""): string {
+export function readTable(content: string, losses: Losses, delimiter = ""): string {
   // Each character is in the table too.
-  if (given.length > MAX_CHARACTERS) throw new TooMuchText();
-  const text = given.replace(/\r\n?/g, "\n");
+  if (content.length > MAX_CHARACTERS) throw new TooMuchText();
+  const text = content.replace(/\r\n?/g, "\n");
   const [line = "", named = delimiter] = NAMED_DELIMITER.exec(text) ?? [];
   const rows = parseRows(text.slice(line.length), losses, named);
   if (rows.length === 0) return "";

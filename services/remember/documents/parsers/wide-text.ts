@@ -17,8 +17,8 @@ export const isWide = (bytes: Uint8Array) => marked(bytes) !== undefined;
 
 function marked(bytes: Uint8Array): WideEncoding | undefined {
   const head = Buffer.from(bytes.subarray(0, 4)).toString("latin1");
-  const found = MARKS.find(([, mark]) => head.startsWith(mark))?.[0];
-  return found === "utf-8" ? undefined : found;
+  const encoding = MARKS.find(([, mark]) => head.startsWith(mark))?.[0];
+  return encoding === "utf-8" ? undefined : encoding;
 }
 
 /**

@@ -62,24 +62,24 @@ export class AgentHealth {
       this.#shared(tenant_id, agents),
       this.#deps.traffic.totals(tenant_id, ids, RATE_HOURS),
     ]);
-    const found: Record<string, DeliveryHealth> = {};
+    const byAgent: Record<string, DeliveryHealth> = {};
     // Sequentially: a page of concurrent queries would delay all others.
     for (const agent of agents) {
       const success_rate = rateOf(totals.get(agent.id));
-      found[agent.id] = { ...(await this.#ofOne(agent, shared)), success_rate };
+      byAgent[agent.id] = { ...(await this.#ofOne(agent, shared)), success_rate };
     }
-    return found;
+    return byAgent;
   }
 
   /** Returns the ids of the agents that need attention, the worst first. */
   needing(tenant_id: string): Promise<string[]> {
     const shown = this.#shown.get(tenant_id);
     if (shown) return shown;
-    const found = this.#findNeeding(tenant_id);
-    this.#shown.set(tenant_id, found);
+    const list = this.#findNeeding(tenant_id);
+    this.#shown.set(tenant_id, list);
     const forget = () => this.#shown.delete(tenant_id);
-    found.then(() => setTimeout(forget, SHOWN_MS).unref(), forget);
-    return found;
+    list.then(() => setTimeout(forget, SHOWN_MS).unref(), forget);
+    return list;
   }
 
   async #ofOne(agent: AgentState, shared: Shared): Promise<Omit<DeliveryHealth, "success_rate">> {
@@ -116,7 +116,7 @@ export class AgentHealth {
     const agent_ids = [...new Set([...waits, ...died, ...down, ...stopped, ...Object.keys(lacking)])];
     const agents = await broker.call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids });
     const shared = await this.#shared(tenant_id, agents);
-    const found: { id: string; severity: number; oldest_at: number }[] = [];
+    const needing: { id: string; severity: number; oldest_at: number }[] = [];
     const examine = async (agent: AgentState) => {
       const oldest_at = waits.has(agent.id)
         ? await this.#deps.statistics.oldestOf(tenant_id, agent.id)
@@ -125,7 +125,7 @@ export class AgentHealth {
       const queue = { oldest_at, dead_at, late_ms: this.#lateMs(agent, shared) };
       const { state } = stateOf(factsOf(agent, shared, queue), store.now());
       if (!needsAttention(state)) return;
-      found.push({
+      needing.push({
         id: agent.id,
         severity: severityOf(state),
         oldest_at: oldest_at ?? Number.MAX_SAFE_INTEGER,
@@ -133,7 +133,7 @@ export class AgentHealth {
     };
     for (let from = 0; from < agents.length; from += AT_ONCE)
       await Promise.all(agents.slice(from, from + AT_ONCE).map(examine));
-    return found
+    return needing
       .sort((a, b) => b.severity - a.severity || a.oldest_at - b.oldest_at || (a.id < b.id ? -1 : 1))
       .map(({ id }) => id);
   }

@@ -77,7 +77,7 @@ export class Progress {
   /** Returns the absences of the agents that were away until now, by agent. Another node may have seen them since. */
   async #absences(noted: [string, Noted][]): Promise<Map<string, Absence[]>> {
     const back = noted.filter(([, { returned = [] }]) => returned.length > 0);
-    const found = new Map<string, Absence[]>();
+    const absences = new Map<string, Absence[]>();
     for (const [tenant_id, own] of Map.groupBy(back, ([, each]) => each.tenant_id)) {
       const agent_ids = own.map(([id]) => id);
       const rows = await this.of(tenant_id, agent_ids);
@@ -85,12 +85,12 @@ export class Progress {
         const row = rows.get(id);
         for (const { at, from } of returned) {
           const since = Math.max(from, row?.asked_at?.getTime() ?? 0);
-          const known = found.get(id) ?? row?.absences ?? [];
-          if (since > 0 && at - since > this.#awayMs) found.set(id, addAbsence(known, at - since, at));
+          const known = absences.get(id) ?? row?.absences ?? [];
+          if (since > 0 && at - since > this.#awayMs) absences.set(id, addAbsence(known, at - since, at));
         }
       }
     }
-    return found;
+    return absences;
   }
 
   async of(tenant_id: string, agent_ids: string[]): Promise<Map<string, ProgressDoc>> {

@@ -114,8 +114,8 @@ export class History {
     const now = this.#deps.now();
     const until = new Date(Math.min(now, ctx.params.until ? Date.parse(ctx.params.until) : now));
     if (from_event !== undefined) {
-      const those = { tenant_id, event_ids: [from_event] };
-      const [event] = await ctx.call<unknown[], unknown>("events.headers", those);
+      const filter = { tenant_id, event_ids: [from_event] };
+      const [event] = await ctx.call<unknown[], unknown>("events.headers", filter);
       if (!event) throw notFound("event", from_event);
     }
     const begin = from === undefined ? null : new Date(from);

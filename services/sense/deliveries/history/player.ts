@@ -173,8 +173,8 @@ export class Player {
     const [first] = requests;
     if (!first) return new Map<string, DeliveryDoc>();
     const options = { projection: { state: 1, replay_id: 1 } } as const;
-    const those = { _id: { $in: requests.map(idOf) } };
-    const rows = await this.#deps.deliveries.find(first.tenant_id, those, options);
+    const filter = { _id: { $in: requests.map(idOf) } };
+    const rows = await this.#deps.deliveries.find(first.tenant_id, filter, options);
     return new Map(rows.map((row) => [row._id, row]));
   }
 
