@@ -49,7 +49,7 @@ function event(id: string, type: string) {
 
 async function publish(name: string, type: string, count: number): Promise<void> {
   for (let at = 0; at < count; at += BATCH) {
-    const events = Array.from({ length: BATCH }, (_, i) =>
+    const events = Array.from({ length: Math.min(BATCH, count - at) }, (_, i) =>
       type === "com.example.backlog"
         ? { specversion: "1.0", id: `${name}-${at + i}`, type, source: "urn:fair" }
         : event(`${name}-${at + i}`, type),
